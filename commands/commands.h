@@ -14,6 +14,10 @@ namespace trainwatch {
 // be read, alerts as JSON lines in commit order.
 int replay(const ReplayOptions& options, std::ostream& out, std::ostream& err);
 
+// `trainwatch runs`: state, end, attempts and account of each run, as sentences or one JSON object
+// per line.
+int runs(const RunsOptions& options, std::ostream& out, std::ostream& err);
+
 // `trainwatch analyze`: analyses of finished files, as one JSON object.
 int analyze(const AnalyzeOptions& options, std::ostream& out, std::ostream& err);
 

@@ -27,6 +27,7 @@ int main(int argc, char** argv) {
   commands.catalog = trainwatch::rule_catalog();
   commands.run = trainwatch::run_app;
   commands.replay = trainwatch::replay;
+  commands.runs = trainwatch::runs;
   commands.analyze = trainwatch::analyze;
   commands.report = trainwatch::report;
   commands.timeline = trainwatch::timeline;

@@ -46,11 +46,11 @@ class AlertPrinter {
     if (!options_.text) return;
     texts_.finish(engine.latest());
     std::string lines;
-    for (const auto& [job, headline] : run_headlines(engine, {})) {
+    for (const auto& [job, headline] : run_headlines(engine)) {
       const std::string& name = engine.interner().subjects[job].job;
       append_wrapped(lines,
                      (name.empty() ? name : name + ": ") +
-                         fill_headline(headline.text, headline.since, engine.latest(),
+                         fill_headline(headline.text, headline.since, engine.latest(job),
                                        local_zone(headline.since)),
                      0, options_.out_style.width);
     }

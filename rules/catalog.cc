@@ -21,6 +21,7 @@ namespace straggler { const RuleSpec& rule(); }
 namespace throughput_regression { const RuleSpec& rule(); }
 namespace stall { const RuleSpec& rule(); }
 namespace collective_hang { const RuleSpec& rule(); }
+namespace run_failed { const RuleSpec& rule(); }
 namespace gpu_error { const RuleSpec& rule(); }
 namespace gpu_slowdown { const RuleSpec& rule(); }
 namespace memory_creep { const RuleSpec& rule(); }
@@ -74,6 +75,7 @@ const std::vector<const RuleSpec*>& rule_catalog() {
       &throughput_regression::rule(),
       &stall::rule(),
       &collective_hang::rule(),
+      &run_failed::rule(),
       &gpu_error::rule(),
       &gpu_slowdown::rule(),
       &memory_creep::rule(),

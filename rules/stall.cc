@@ -61,7 +61,9 @@ class Stall final : public Rule {
     // A writer also closes its file to begin the next one, when it writes its next event.
     const bool knows = last_end_ != kNoTime && !step.opens_attempt && !step.opens_epoch;
     const Time active = knows ? last_active(step.end()) : step.end();
-    if (step.end() - active > patience()) {
+    if (step.end() - active > kGoneAfter) {
+      out.clear_all(step.end());  // it was gone, and is another training now
+    } else if (step.end() - active > patience()) {
       const Gap gap{active, step.end(), patience(), last_step_, step.data_wait};
       if (out.firings("") > 0) {
         report(gap, out);
@@ -107,9 +109,12 @@ class Stall final : public Rule {
 
   // The writer has closed its file. Either the training has ended, and the end of its run resolves
   // the alert, or it continues in another file: after a long pause, a writer closes the old file
-  // before it writes the next step. There it may stand still before that step has ended.
+  // before it writes the next step. There it may stand still before that step has ended. A process
+  // that is gone does not stand still either.
   void on_note(const SourceNote& note, Verdicts&) override {
-    if (note.kind == SourceNote::Kind::timeline_closed) finished_ = last_end_ != kNoTime;
+    const bool ends = note.kind == SourceNote::Kind::timeline_closed ||
+                      note.kind == SourceNote::Kind::process_gone;
+    if (ends) finished_ = last_end_ != kNoTime;
     if (note.kind == SourceNote::Kind::timeline_goes_on) finished_ = false;
   }
 
@@ -133,6 +138,7 @@ class Stall final : public Rule {
     }
     const Time active = last_active(tick.now);
     const Nanos silent = tick.now - active;
+    if (silent > kGoneAfter) armed_ = false;
     if (silent <= patience()) {
       armed_ = true;
       return active + patience();
@@ -148,12 +154,12 @@ class Stall final : public Rule {
     return tick.now;
   }
 
-  // Other files show that time went on, and this one was never closed.
+  // Other files of the job show that time went on, and this one was never closed.
   void on_end(Time latest, Verdicts& out) override {
     while (!undecided_.empty()) decide_oldest(out);
     if (last_end_ == kNoTime || finished_ || has_successor()) return;
     const Time active = last_active(latest);
-    if (latest - active <= patience()) return;
+    if (latest - active <= patience() || latest - active > kGoneAfter) return;
     out.fires({.at = active + patience(), .severity = Severity::critical, .provisional = true},
               [&] { return describe(lasting(active, latest), false); });
   }

@@ -17,7 +17,8 @@ Everything on `/metrics`, generated from the page itself (`scripts/metrics_doc.p
 
 Metrics about training also carry `train_job`, `node` and `rank`, each where it is known; the table lists only the labels beyond these.
 A counter keeps its value across restarts of trainwatch where it is about the job, and begins at 0 where it is about the process (HTTP,
-WebSocket, `process_*`). The series of a job, node, rank or device disappear when trainwatch forgets it (`input.forget_after`).
+WebSocket, `process_*`). What is about a run as a whole (`trainwatch_run_*`, `goodput`, `attempts`, `training_step`) has `train_job` only, and every
+trainwatch that sees ranks of the job exports all of it: take `max by (train_job)`, never `sum`. The series of a job, node, rank or device disappear when trainwatch forgets it (`input.forget_after`).
 
 ## Formats
 
@@ -59,7 +60,7 @@ has fewer ranks and nodes: what they count is summed as `train_job="__other__"`,
 
 # A family belongs to the first group whose pattern its name begins with.
 GROUPS = (
-    ("Training", "trainwatch_(scalar$|(run|step|steps|last_step|lost_gpu|getnext|batch_time|dataloader|training)_)"),
+    ("Training", "trainwatch_(scalar$|(run|step|steps|last_step|lost_gpu|getnext|batch_time|dataloader|training|goodput|attempts)_)"),
     ("System", "trainwatch_(system|network|disk)_"),
     ("GPU activity, from profiler traces", "trainwatch_(gpu|comm_comp|data_wait|kernel_launch)_"),
     ("Rules and alerts", "trainwatch_(rule|alert|alerts|incident)_"),

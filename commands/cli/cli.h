@@ -23,6 +23,7 @@ struct Commands {
   RuleCatalog catalog;
   std::function<int(const RunOptions&)> run;
   OfflineCommand<ReplayOptions> replay;
+  OfflineCommand<RunsOptions> runs;
   OfflineCommand<AnalyzeOptions> analyze;
   OfflineCommand<ReportOptions> report;
   OfflineCommand<TimelineOptions> timeline;

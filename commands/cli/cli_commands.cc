@@ -186,6 +186,7 @@ constexpr std::array kCommands = {
     CliCommand{"run", "Watch a running job: alerts and metrics over HTTP and WebSocket",
                define_run},
     CliCommand{"replay", "Print the alerts of finished files", define_replay},
+    CliCommand{"runs", "Print what became of each run, and where its time went", define_runs},
     CliCommand{"analyze", "Analyse finished files and print the results", define_analyze},
     CliCommand{"report", "Write an HTML report on finished files", define_report},
     CliCommand{"timeline", "Merge all sources and alerts into one trace for Perfetto",

@@ -156,6 +156,26 @@ Action define_replay(CLI::App& app, const CliSession& session) {
   };
 }
 
+Action define_runs(CLI::App& app, const CliSession& session) {
+  auto options = std::make_shared<RunsOptions>();
+  auto flags = std::make_shared<ConfigFlagSet>(app, session.commands.catalog);
+  add_offline_options(app, *options);
+  flags->add_file_and_rules();
+  flags->add_preset();
+  auto form = std::make_shared<Form>(Form::automatic);
+  add_form(app, form, "otherwise JSON");
+  app.footer(
+      "As JSON it prints one object per run and line, as in /api/v1/runs: state, end, attempts, "
+      "and\n"
+      "into which parts its wall time went.");
+  const Action run = offline_action(options, flags, session, &Commands::runs);
+  return [run, options, form] {
+    options->out_style = style_of(STDOUT_FILENO);
+    options->text = is_text(*form, options->out_style);
+    return run();
+  };
+}
+
 Action define_analyze(CLI::App& app, const CliSession& session) {
   auto options = std::make_shared<AnalyzeOptions>();
   auto flags = std::make_shared<ConfigFlagSet>(app, session.commands.catalog);

@@ -7,6 +7,7 @@
 namespace trainwatch {
 
 Action define_replay(CLI::App& app, const CliSession& session);
+Action define_runs(CLI::App& app, const CliSession& session);
 Action define_analyze(CLI::App& app, const CliSession& session);
 Action define_report(CLI::App& app, const CliSession& session);
 Action define_timeline(CLI::App& app, const CliSession& session);

@@ -35,6 +35,11 @@ struct ReplayOptions : OfflineOptions {
   std::optional<Severity> fail_on;  // exit code 3 for an alert at or above it
 };
 
+struct RunsOptions : OfflineOptions {
+  bool text = false;      // sentences instead of JSON
+  TextStyle out_style{};  // of standard output
+};
+
 struct AnalyzeOptions : OfflineOptions {
   std::vector<std::string> what;        // names of analyses, at least one
   std::optional<std::string> job;       // needed if the configuration names several

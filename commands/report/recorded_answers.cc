@@ -99,7 +99,7 @@ TailReport read_files(const Ingest& ingest) {
 std::string recorded_answers(const RecordedJob& recorded, const std::string& version) {
   JsonWriter json;
   json.begin_object();
-  json.key("/api/v1/runs").raw(runs_json(recorded.engine, {}, recorded.engine.latest(), {}));
+  json.key("/api/v1/runs").raw(runs_json(recorded.engine, recorded.engine.latest(), {}));
   StatusHeader header;
   header.version = version;
   header.ready = true;

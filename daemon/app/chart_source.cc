@@ -42,14 +42,14 @@ std::string chart_json(const History& history, const std::string& name, const Jo
 
 }  // namespace
 
-HttpResponse answer_chart(const History& history, const ChartExtras& more,
+HttpResponse answer_chart(const History& history, const std::vector<Step>& more,
                           const ChartQuery& query) {
   const auto job_of = [&history](SubjectId rank) -> const std::string& {
     return history.interner().subjects[rank].job;
   };
   const std::vector<std::string> known = history.names();
   std::set<std::string> names(known.begin(), known.end());
-  for (const Step& step : more.steps) names.insert(job_of(step.subject));
+  for (const Step& step : more) names.insert(job_of(step.subject));
   const JobChoice chosen = choose_job({names.begin(), names.end()}, query.job);
   if (chosen.refused != 0) return error_response(chosen.refused);
   static const JobHistory nothing;
@@ -58,16 +58,10 @@ HttpResponse answer_chart(const History& history, const ChartExtras& more,
     if (history.interner().subjects[job].job == chosen.job) found = &kept;
   }
   std::optional<JobHistory> longer;  // than what is kept
-  const auto lengthen = [&](SubjectId rank, auto&& add) {
-    if (job_of(rank) != chosen.job) return;
+  for (const Step& step : more) {
+    if (job_of(step.subject) != chosen.job) continue;
     if (!longer) longer = *found;
-    add(*longer);
-  };
-  for (const Step& step : more.steps) {
-    lengthen(step.subject, [&](JobHistory& job) { job.on(step, History::kMostSteps); });
-  }
-  for (const LostInterval& lost : more.lost) {
-    lengthen(lost.rank, [&](JobHistory& job) { job.on(lost); });
+    longer->on(step, History::kMostSteps);
   }
   HttpResponse response;
   response.body = chart_json(history, chosen.job, longer ? *longer : *found, query) + "\n";
@@ -80,8 +74,7 @@ ChartSource chart_source(boost::asio::io_context& net,
     if (engine == nullptr) return;
     engine->ask(
         [query = std::move(query)](const Engine& of) {
-          return answer_chart(of.history(), {of.steps_without_waits(), of.outstanding_loss().lost},
-                              query);
+          return answer_chart(of.history(), of.steps_without_waits(), query);
         },
         [&net, done = std::move(done)](HttpResponse response) {
           boost::asio::post(

@@ -13,14 +13,9 @@ namespace trainwatch {
 
 class EngineThread;
 
-// What is not in the history yet.
-struct ChartExtras {
-  std::vector<Step> steps;
-  std::vector<LostInterval> lost;
-};
-
-// Call on the engine thread.
-HttpResponse answer_chart(const History& history, const ChartExtras& more, const ChartQuery& query);
+// `more`: what is not in the history yet. Call on the engine thread.
+HttpResponse answer_chart(const History& history, const std::vector<Step>& more,
+                          const ChartQuery& query);
 
 // The net thread's source of charts. Everything must outlive it; without an engine there is no
 // response.

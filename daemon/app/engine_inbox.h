@@ -42,9 +42,10 @@ class EngineInbox final : public TailSink {
     }
     ++waiting_;
     auto chunk = std::make_unique<Chunk>(Chunk{std::string(appended.bytes), appended.read});
-    boost::asio::post(engine_, [this, file, written = appended.written, chunk = std::move(chunk)] {
+    boost::asio::post(engine_, [this, file, written = appended.written, to_end = appended.to_end,
+                                chunk = std::move(chunk)] {
       --waiting_;
-      handlers_.take(file, {chunk->bytes, written, chunk->read});
+      handlers_.take(file, {chunk->bytes, written, chunk->read, to_end});
     });
   }
   void renamed(const KnownFile& file) override {

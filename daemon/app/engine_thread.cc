@@ -30,7 +30,7 @@ namespace {
 using SteadyClock = std::chrono::steady_clock;
 
 constexpr auto kEvery = std::chrono::seconds(1);
-constexpr int kWritersEvery = 10;  // seconds
+constexpr int kNewWritersEvery = 10;  // seconds
 // Alerts that wait for a failing store. With more, reading stops: the files keep the rest.
 constexpr std::size_t kMostWaiting = 10'000;
 
@@ -161,8 +161,8 @@ struct EngineThread::Impl {
   }
 
   void look_after_writers() {
-    for (const Runs::Writer& gone : writers.take_gone()) pipeline.engine().writer_gone(gone);
-    if (++seconds % kWritersEvery == 0) writers.ask(pipeline.engine().writers());
+    for (const RankProcess& gone : writers.take_gone()) pipeline.engine().writer_gone(gone);
+    writers.ask(pipeline.engine().writers(), ++seconds % kNewWritersEvery == 0);
   }
 
   void ask_for_dumps() {

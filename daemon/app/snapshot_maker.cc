@@ -33,8 +33,7 @@ std::shared_ptr<Snapshot> SnapshotMaker::make(const Sources& of) {
   snapshot->alerts_firing = engine.book().firing();
   if (!of.watch.as_before()) files_ = files_json(ingest, of.report);
   snapshot->status_json = status_json(of.header, engine, ingest, of.report, of.watch, files_);
-  snapshot->runs_json =
-      runs_json(engine, loss_, snapshot->taken, monitor(of.conditions, of.report));
+  snapshot->runs_json = runs_json(engine, snapshot->taken, monitor(of.conditions, of.report));
   return snapshot;
 }
 
@@ -49,7 +48,6 @@ void SnapshotMaker::collect(const Sources& of, Snapshot& snapshot) {
     engine.collect_metrics(cardinality_, families);
     budget_.apply({&families, &snapshot.metrics});
     job_metrics_ = std::make_shared<const MetricFamilies>(std::move(families));
-    loss_ = engine.outstanding_loss();
   } else {
     budget_.apply(snapshot.metrics);
   }

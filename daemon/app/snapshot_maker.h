@@ -45,7 +45,6 @@ class SnapshotMaker {
 
   const Cardinality cardinality_;
   SeriesBudget budget_;                                // of /metrics
-  LostTime::Outstanding loss_;                         // as of the latest event
   std::shared_ptr<const MetricFamilies> job_metrics_;  // null: to be collected again
   std::string files_;                                  // of the status
 };

@@ -7,7 +7,9 @@
 #include <optional>
 #include <utility>
 
+#include "daemon/app/root_jobs.h"
 #include "pipeline/decode/declared/declared_formats.h"
+#include "pipeline/tail/lane.h"
 #include "pipeline/tail/posix_file_system.h"
 #include "pipeline/tail/read_whole_file.h"
 
@@ -44,6 +46,15 @@ fs::path absolute_or_same(const std::string& path) {
 std::string without_slash(const fs::path& path) {
   const bool slash = !path.has_filename() && path.has_relative_path();
   return slash ? path.parent_path().string() : path.string();
+}
+
+// What does not exist yet is what its name says.
+bool is_a_file(const std::string& path) {
+  std::error_code failure;
+  const fs::file_status status = fs::status(path, failure);
+  if (fs::exists(status)) return !fs::is_directory(status);
+  const std::string name = fs::path(path).filename();
+  return is_trace_name(name) || name.ends_with(".log") || name.ends_with(".csv");
 }
 
 // For decoders, on whichever thread they run: a file system of its own.
@@ -92,6 +103,7 @@ IngestOptions configured_input(const Config& config) {
                            config.environment.rank,
                            watch.follow_symlinks == FollowSymlinks::within_root});
   }
+  name_jobs(input.roots, is_a_file);
   name_files(config, input.roots);
   list_below(input);
   return input;
@@ -110,6 +122,7 @@ IngestOptions replay_input(const std::vector<std::string>& paths, const Config& 
     }
     input.roots.push_back(std::move(root));
   }
+  name_jobs(input.roots, is_a_file);
   name_files(config, input.roots);
   list_below(input);
   return input;

@@ -20,16 +20,16 @@ WriterThread::~WriterThread() {
   thread_.join();
 }
 
-void WriterThread::ask(std::vector<Runs::Writer> writers) {
+void WriterThread::ask(std::vector<RankProcess> writers, bool all) {
   if (gone_.valid()) return;
-  auto answer = std::make_shared<std::promise<std::vector<Runs::Writer>>>();
+  auto answer = std::make_shared<std::promise<std::vector<RankProcess>>>();
   gone_ = answer->get_future();
-  boost::asio::post(context_, [this, answer, writers = std::move(writers)] {
-    answer->set_value(watch_.look(writers));
+  boost::asio::post(context_, [this, answer, all, writers = std::move(writers)] {
+    answer->set_value(watch_.look(writers, all));
   });
 }
 
-std::vector<Runs::Writer> WriterThread::take_gone() {
+std::vector<RankProcess> WriterThread::take_gone() {
   if (!gone_.valid() || gone_.wait_for(std::chrono::seconds(0)) != std::future_status::ready) {
     return {};
   }

@@ -19,16 +19,16 @@ class WriterThread {
   explicit WriterThread(std::vector<WatchRoot> roots);
   ~WriterThread();  // waits for the thread
 
-  // Looks at these, unless it is still looking.
-  void ask(std::vector<Runs::Writer> writers);
+  // Looks at these, unless it is still looking; at those it has not seen yet only if `all`.
+  void ask(std::vector<RankProcess> writers, bool all);
   // Those that were found to be gone since the last call.
-  std::vector<Runs::Writer> take_gone();
+  std::vector<RankProcess> take_gone();
   // Does not wait for the answer to what was asked last.
   void forget() { gone_ = {}; }
 
  private:
   WriterWatch watch_;  // of the thread
-  std::future<std::vector<Runs::Writer>> gone_;
+  std::future<std::vector<RankProcess>> gone_;
   boost::asio::io_context context_{1};
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_;
   std::thread thread_;

@@ -172,6 +172,7 @@ struct SourceNote {
                        // or a log says that the training has ended
     timeline_goes_on,  // in another file, after it was closed. Made by the engine
     run_note,          // stands for a RunNote (run_note.h)
+    process_gone,      // the writer of a timeline no longer exists. Made by the engine
   };
   Time at{};
   LaneId lane{};

@@ -22,6 +22,7 @@ struct Interest {
   bool complete_steps = false;
   bool logged_steps = false;  // those of origin `log` as well
   bool hangs = false;
+  bool run_ends = false;
   bool notes = false;
   bool scalars = false;
   bool tensors = false;
@@ -30,7 +31,7 @@ struct Interest {
   // Who asks for nothing says nothing.
   bool none() const {
     return samples.empty() && spans.empty() && !steps && !complete_steps && !cycles && !hangs &&
-           !notes && !scalars && !tensors && !ticks && !end;
+           !run_ends && !notes && !scalars && !tensors && !ticks && !end;
   }
 };
 

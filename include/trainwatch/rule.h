@@ -47,6 +47,7 @@ namespace trainwatch {
 
 struct CycleSummary;
 struct HangFinding;
+struct RunEnding;
 struct Tensor;
 
 // Events reach a rule only through the methods that it overrides. Nothing in an argument may be
@@ -63,13 +64,14 @@ class Rule {
   virtual void on_span(const Span&, Verdicts&) {}           // of RuleText::spans
   virtual void on_cycle(const CycleSummary&, Verdicts&) {}  // a rank's profiler cycle, complete
   virtual void on_hang(const HangFinding&, Verdicts&) {}    // of a job: its ranks' dumps
+  virtual void on_run_end(const RunEnding&, Verdicts&) {}   // of a job: how it ended, or goes on
   virtual void on_note(const SourceNote&, Verdicts&) {}     // of a timeline
   virtual void on_scalar(const Scalar&, Verdicts&) {}       // what the job logs about itself
   virtual void on_tensor(const Tensor&, Verdicts&) {}       // that the job has saved
   // Thousands of instances see each second pass, and nearly none has anything to do.
   virtual TickResult on_tick(Tick, Verdicts&) { return {}; }
-  // All files were read to their ends, up to the event time `latest` of the newest of them, and
-  // nothing will follow. A daemon never calls it.
+  // All files were read to their ends, those of this job up to the event time `latest`, and nothing
+  // will follow. A daemon never calls it.
   virtual void on_end([[maybe_unused]] Time latest, Verdicts&) {}
 
   // When the alert book repeats and ends what this rule says. Asked once.
@@ -160,7 +162,8 @@ struct IncidentRole {
   // It measures where the time went, and so joins only what has the same cause; others are seen
   // together with any.
   bool of_one_cause = false;
-  bool alone = false;  // each alert is an incident of its own
+  bool alone = false;         // each alert is an incident of its own
+  bool outlives_run = false;  // its alerts are about the end of a run, and fire when that is over
 };
 
 struct RuleSpec {
@@ -363,6 +366,7 @@ Interest interest_of(const RuleText& text) {
   interest.steps = overrides(&Rule::on_step, &RuleType::on_step);
   interest.complete_steps = overrides(&Rule::on_complete_step, &RuleType::on_complete_step);
   interest.hangs = overrides(&Rule::on_hang, &RuleType::on_hang);
+  interest.run_ends = overrides(&Rule::on_run_end, &RuleType::on_run_end);
   interest.notes = overrides(&Rule::on_note, &RuleType::on_note);
   interest.scalars = overrides(&Rule::on_scalar, &RuleType::on_scalar);
   interest.tensors = overrides(&Rule::on_tensor, &RuleType::on_tensor);

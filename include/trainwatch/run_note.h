@@ -67,7 +67,8 @@ enum class EndWeight : std::uint8_t {
   count_,
 };
 
-// One piece of evidence about an end.
+// One piece of evidence about an end. A later one with the same text of the same file replaces it:
+// its time or its rank is known better now.
 struct EndEvidence {
   static constexpr std::size_t kMostText = 256;  // bytes
 

@@ -3,7 +3,8 @@
 #pragma once
 
 #include <cstddef>
-#include <optional>
+#include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "trainwatch/interner.h"
@@ -17,15 +18,23 @@ class JobIds {
 
   SubjectId of(SubjectId subject) {
     const auto index = static_cast<std::size_t>(subject);
-    if (index >= jobs_.size()) jobs_.resize(index + 1);
-    if (!jobs_[index])
-      jobs_[index] = interner_.subjects.find(project(interner_.subjects[subject], Scope::job));
-    return *jobs_[index];
+    if (index < jobs_.size() && jobs_[index] != kUnknown) return jobs_[index];
+    return look_up(subject);
   }
 
  private:
+  // SubjectId::none is that of the job without a name.
+  static constexpr SubjectId kUnknown{std::numeric_limits<std::uint32_t>::max()};
+
+  SubjectId look_up(SubjectId subject) {
+    const auto index = static_cast<std::size_t>(subject);
+    if (index >= jobs_.size()) jobs_.resize(index + 1, kUnknown);
+    jobs_[index] = interner_.subjects.find(project(interner_.subjects[subject], Scope::job));
+    return jobs_[index];
+  }
+
   const Interner& interner_;
-  std::vector<std::optional<SubjectId>> jobs_;  // by SubjectId
+  std::vector<SubjectId> jobs_;  // by SubjectId
 };
 
 }  // namespace trainwatch

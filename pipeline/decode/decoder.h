@@ -20,6 +20,7 @@
 namespace trainwatch {
 
 class DumpSink;
+class RunNaming;
 class RunNoteSink;
 class TensorSink;
 class DeclaredFormats;
@@ -52,6 +53,7 @@ struct FileContext {
   std::function<std::optional<std::string>(const std::string& path, std::size_t most)> read_file{};
   RunNoteSink* run_notes = nullptr;           // null: nobody takes notes about runs
   const DeclaredFormats* declared = nullptr;  // null: the presets
+  RunNaming* naming = nullptr;                // null: paths alone tell runs apart
 
   void fill_in(Subject& subject) const {
     if (subject.node.empty()) subject.node = default_node;

@@ -240,6 +240,22 @@ std::string job_of(std::string_view path, std::string_view root, const std::stri
   return name;
 }
 
+std::string_view job_directory(std::string_view directory) {
+  constexpr std::string_view kKinds[] = {"framework", "system",  "wandb",         "mlruns",
+                                         "metrics",   "runs",    "checkpoints",   "checkpoint",
+                                         "ckpt",      "weights", "lightning_logs"};
+  for (std::string_view left = directory; !left.empty(); left = parent(left)) {
+    const std::string_view name = base_name(left);
+    // A number is the name of a run where it is watched for itself.
+    const bool part = !all_digits(name) && is_part_of_a_job(name);
+    if (!part && !is_point_of_a_run(name) && !holds_sessions(name) && !is_for_traces(name) &&
+        std::ranges::find(kKinds, name) == std::end(kKinds)) {
+      return left;
+    }
+  }
+  return directory;
+}
+
 NodeRank parse_writer(std::string_view writer) {
   const std::size_t dash = writer.find('-');
   if (dash == std::string_view::npos || dash + 1 == writer.size() ||
@@ -256,9 +272,9 @@ NodeRank timeline_path_metadata(std::string_view path) {
   std::string_view name = base_name(path);
   drop_suffix(name, ".tmp");
   drop_suffix(name, ".gz");
-  constexpr std::array<std::string_view, 5> kKinds = {
-      "_pythontimeline.json", "_model_timeline.json", "_horovod_timeline.json",
-      "_smdataparallel_timeline.json", "_merged_timeline.json"};
+  constexpr std::array<std::string_view, 6> kKinds = {
+      "_pythontimeline.json",          "_model_timeline.json",  "_horovod_timeline.json",
+      "_smdataparallel_timeline.json", "_merged_timeline.json", "_launchtimeline.json"};
   const bool known = std::any_of(kKinds.begin(), kKinds.end(),
                                  [&](std::string_view kind) { return drop_suffix(name, kind); });
   if (!known) return {};

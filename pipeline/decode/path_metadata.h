@@ -59,6 +59,10 @@ NodeRank parse_writer(std::string_view writer);
 // directly below the path belongs to it.
 std::string job_of(std::string_view path, std::string_view root, const std::string& job);
 
+// The directory of the job that has `directory` as a part of what it writes: without trailing names
+// of a rank, of a moment or of a kind of file, such as "traces", "checkpoints" or "framework".
+std::string_view job_directory(std::string_view directory);
+
 // SageMaker timelines: "[<end_us>_]<writer>_pythontimeline.json[.gz][.tmp]" and the other kinds.
 // Other names have neither.
 NodeRank timeline_path_metadata(std::string_view path);

@@ -15,6 +15,7 @@ Member argument(std::string_view key) {
   if (key == "thread_id") return &TraceEvent::thread_id;
   if (key == "worker_id") return &TraceEvent::worker_id;
   if (key == "num_workers") return &TraceEvent::num_workers;
+  if (key == "run") return &TraceEvent::run;
   if (key == "pin_memory") return &TraceEvent::pin_memory;
   return key == "start_time_since_epoch_in_micros" ? &TraceEvent::start_time_us : nullptr;
 }

@@ -31,6 +31,7 @@ struct TraceEvent {
   std::string_view worker_id;
   std::string_view num_workers;
   std::string_view pin_memory;
+  std::string_view run;
   std::string_view start_time_us;  // start_time_since_epoch_in_micros
 
   bool take(Member member, std::string_view value) {

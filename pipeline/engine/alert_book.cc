@@ -124,10 +124,12 @@ void AlertBook::end(const Source& source, Time at, EndedBecause why) {
   });
 }
 
-void AlertBook::end_job(std::string_view job, Time at, EndedBecause why) {
+void AlertBook::end_job(std::string_view job, std::span<const RuleConfig> rules, Time at,
+                        EndedBecause why) {
   for (auto entry = episodes_.begin(); entry != episodes_.end();) {
     const auto current = entry++;
     const Alert& alert = current->second.alert;
+    if (rules[current->first.rule].spec->incident.outlives_run) continue;
     if (alert.subject.job == job) resolve(current, std::max(at, alert.updated_at), why);
   }
 }

@@ -61,8 +61,9 @@ class AlertBook {
   void clear_all(const Source& source, Time at);
   // Whatever the lifecycle says: the alerts of the instance are over.
   void end(const Source& source, Time at, EndedBecause why);
-  // The same for all alerts of a job, those of its nodes and ranks included.
-  void end_job(std::string_view job, Time at, EndedBecause why);
+  // The same for all alerts of a job, those of its nodes and ranks included, but for those that
+  // are about its end.
+  void end_job(std::string_view job, std::span<const RuleConfig> rules, Time at, EndedBecause why);
   std::uint64_t firings(const Source& source, std::string_view name) const;
 
   // The event time of this instance has reached `now`: promotes or resolves what waited for it.

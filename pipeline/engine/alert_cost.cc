@@ -59,10 +59,10 @@ std::optional<AlertCost> cost_of(const AlertView& view, const RunView& run, Time
   return AlertCost{share, known, ""};
 }
 
-std::string cost_text(const AlertCost& cost) {
+std::string cost_text(const AlertCost& cost, const RunView& run) {
   std::string text;
   if (cost.share) text = share_words(*cost.share) + " of " + std::string(cost.of) + " is lost, ";
-  text += std::string(cost.how) + gpu_time_words(cost.gpu_seconds);
+  text += std::string(cost.how) + run.time_words(cost.gpu_seconds);
   return text + (cost.share ? " so far" : " lost so far");
 }
 

@@ -25,6 +25,6 @@ std::optional<AlertCost> cost_of(const AlertView& view, const RunView& run, Time
 double ranks_concerned(const AlertView& view, const RunView& run);
 
 // "31 % of the time is lost, 41 GPU minutes so far"
-std::string cost_text(const AlertCost& cost);
+std::string cost_text(const AlertCost& cost, const RunView& run);
 
 }  // namespace trainwatch

@@ -85,4 +85,23 @@ const CauseWords& words_of(CauseName cause) {
   return kCauseRows[static_cast<std::size_t>(cause)].words;
 }
 
+std::string_view spent_words(LifePart part) {
+  switch (part) {
+    case LifePart::redone:
+      return "doing steps again";
+    case LifePart::down:
+      return "down between attempts";
+    case LifePart::elsewhere:
+      return "waiting for ranks that are not watched here";
+    case LifePart::stalled:
+      return "standing still";
+    default:
+      break;
+  }
+  for (const CauseRow& row : kCauseRows) {
+    if (part_of(row.cause) == part) return row.words.spent;
+  }
+  return words_of(CauseName::unattributed).spent;
+}
+
 }  // namespace trainwatch

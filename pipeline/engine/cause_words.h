@@ -4,6 +4,7 @@
 
 #include <string_view>
 
+#include "trainwatch/life_part.h"
 #include "trainwatch/verdict.h"
 
 namespace trainwatch {
@@ -17,5 +18,7 @@ struct CauseWords {
 };
 
 const CauseWords& words_of(CauseName cause);
+// The same for a part of the account, behind "mostly".
+std::string_view spent_words(LifePart part);
 
 }  // namespace trainwatch

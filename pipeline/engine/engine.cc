@@ -48,6 +48,7 @@ void Engine::judge(std::span<const Event> events) {
       on(*note);
     }
   }
+  report_endings();
   pending_causes_.settle_sampled([this](const PendingCauses::Entry& entry) {
     if (!attribution_.settled(entry.verdict, entry.key.subject)) return false;
     explain(entry);
@@ -63,20 +64,28 @@ std::uint64_t Engine::announce(RunNote note) {
 void Engine::on(const SourceNote& note) {
   if (note.subject != SubjectId::none) last_seen_.saw(note.subject);
   if (note.kind != SourceNote::Kind::run_note) {
-    runs_.on(note);
+    ledger_.on(note);
     return host_->on(note);
   }
-  // Notes whose event was lost on the way are passed over.
-  while (!notes_.empty() && first_note_ <= note.number) {
-    if (first_note_ == note.number) on(notes_.front());
-    notes_.pop_front();
-    ++first_note_;
+  // Those whose event was lost on the way are passed over.
+  while (next_note_ < notes_.size() && first_note_ + next_note_ <= note.number) {
+    const std::size_t place = next_note_++;
+    if (first_note_ + place == note.number) on(notes_[place]);
   }
+  if (next_note_ < notes_.size()) return;
+  first_note_ += notes_.size();
+  notes_.clear();
+  next_note_ = 0;
 }
 
-// Nothing keeps them yet.
 void Engine::on(const RunNote& note) {
-  latest_ = std::max(latest_, note.at);
+  if (note.subject != SubjectId::none) saw(note.subject, note.at);
+  ledger_.on(note);
+}
+
+void Engine::saw(SubjectId subject, Time time) {
+  latest_ = std::max(latest_, time);
+  job_times_.saw(subject, time);
 }
 
 void Engine::collect_metrics(Cardinality cardinality, std::vector<MetricFamily>& out) const {
@@ -87,7 +96,6 @@ void Engine::collect_metrics(Cardinality cardinality, std::vector<MetricFamily>&
   latest_samples_.collect(view, out);
   scalar_metrics_.collect(view, out);
   gpu_metrics_.collect(view, out);
-  lost_time_.collect(out);
 }
 
 void Engine::on(CheckpointWrite write) {
@@ -96,7 +104,7 @@ void Engine::on(CheckpointWrite write) {
 }
 
 void Engine::on(const Sample& sample) {
-  latest_ = std::max(latest_, sample.at);
+  saw(interner_.series[sample.series].subject, sample.at);
   last_seen_.saw(sample.series);
   latest_samples_.on(sample);
   system_.on(sample);
@@ -108,12 +116,13 @@ void Engine::on(const Sample& sample) {
 }
 
 void Engine::on(const Span& span) {
-  latest_ = std::max(latest_, span.end());
+  saw(span.subject, span.end());
   last_seen_.saw(span.subject);
   metrics_.on(span);
   spans_.on(span);
-  if (runs_.goes_on(span)) {
-    host_->on(SourceNote{span.end(), {}, SourceNote::Kind::timeline_goes_on, span.subject});
+  if (ledger_.on(span)) {
+    const SourceNote note{span.end(), {}, SourceNote::Kind::timeline_goes_on, span.subject};
+    host_->on(note);
   }
   host_->on(span);
   history_.on(span);
@@ -122,35 +131,61 @@ void Engine::on(const Span& span) {
 }
 
 void Engine::on(const Scalar& scalar) {
-  latest_ = std::max(latest_, scalar.at);
+  saw(scalar.subject, scalar.at);
   last_seen_.saw(scalar.subject);
   scalar_metrics_.on(scalar);
+  ledger_.on(scalar);
   history_.on(scalar);
   host_->on(scalar);
   const auto step = logged_steps_.on(scalar);
   on_complete_logged_steps();
-  if (step && runs_.counts(*step)) on_logged(*step);
+  if (step && ledger_.takes(*step)) on_logged(*step);
+}
+
+void Engine::read_to_end(SubjectId subject) {
+  const std::vector<Step> steps = logged_steps_.read_to_end(subject);
+  for (const Step& step : steps) {
+    if (!ledger_.takes(step)) continue;
+    on_logged(step);
+    if (&step != &steps.back()) on_complete_step(step);
+  }
+}
+
+void Engine::name_run(const std::string& job, std::string_view id) {
+  const auto subject = interner_.subjects.intern({job, "", kNoRank, ""});
+  if (!subject) return;
+  last_seen_.saw(*subject);
+  ledger_.name(*subject, id);
+}
+
+void Engine::written(const std::string& job, Time at) {
+  ledger_.written(interner_.subjects.find({job, "", kNoRank, ""}), at);
+}
+
+void Engine::read(const std::string& job, Time written) {
+  ledger_.read(interner_.subjects.find({job, "", kNoRank, ""}), written);
 }
 
 void Engine::on_logged(const Step& step) {
-  latest_ = std::max(latest_, step.end());
+  saw(step.subject, step.end());
   step_feed_.add(step);
   metrics_.on(step);
-  runs_.on(step);
+  ledger_.on(step);
   step_attempt_ = step.attempt;
   host_->on(step);
   step_attempt_ = 0;
   if (!logged_steps_.is_last(step)) return;
   const SourceNote end{step.end(), {}, SourceNote::Kind::timeline_closed, step.subject};
-  runs_.on(end);
+  ledger_.on(end);
   host_->on(end);
 }
 
 void Engine::on(const Step& step) {
   step_feed_.add(step);
   metrics_.on(step);
-  runs_.on(step);
+  ledger_.on(step);
   if (const auto written = checkpoints_.during(step)) {
+    ledger_.wrote_checkpoint(step.subject, written->end());
     const bool marked =
         spans_.overlap(step.subject, written->kind, step.begin, step.end()) > Nanos{};
     if (!marked) spans_.on(*written);
@@ -169,12 +204,12 @@ void Engine::on_complete_steps() {
 // A job that has a timeline or profiler traces has better ones.
 void Engine::on_complete_logged_steps() {
   for (const Step& step : logged_steps_.completed()) {
-    if (runs_.counts(step)) on_complete_step(step);
+    if (ledger_.takes(step)) on_complete_step(step);
   }
 }
 
 void Engine::on_complete_step(const Step& step) {
-  lost_time_.on(step);
+  ledger_.on_complete(step);
   history_.on(step);
   step_attempt_ = step.attempt;
   host_->on_complete(step);
@@ -190,7 +225,7 @@ void Engine::on(const CycleTrace& cycle) {
     gpu_metrics_.on(selected, summary);
   }
   cycles_.on(summary);
-  lost_time_.on(summary);
+  ledger_.on(summary);
   on(summary);
   analyses_.on(cycle);
 }
@@ -208,7 +243,7 @@ void Engine::on(const std::string& job, RankDump dump) {
 }
 
 void Engine::on(const Tensor& tensor) {
-  latest_ = std::max(latest_, tensor.at);
+  saw(tensor.subject, tensor.at);
   last_seen_.saw(tensor.subject);
   host_->on(tensor);
 }
@@ -228,26 +263,33 @@ void Engine::on_hangs(const std::vector<HangFinding>& findings) {
 void Engine::tick(Time now) {
   on_hangs(hangs_.take_settled(now));
   host_->tick(now);
-  end(runs_.tick(now));
-  runs_.judge(book_, host_->rules());
+  const std::vector<Ledger::Ended> ended = ledger_.tick(now);
+  report_endings();
+  end(ended);
 }
 
-std::vector<Runs::Writer> Engine::writers() {
-  std::vector<Runs::Writer> found;
+std::vector<RankProcess> Engine::writers() {
+  std::vector<RankProcess> found;
   for (const auto& [rank, process] : iterations_.processes()) {
-    if (runs_.is_open(rank)) found.push_back({rank, process});
+    if (ledger_.is_open(rank)) found.push_back({rank, process});
   }
   return found;
 }
 
-void Engine::writer_gone(const Runs::Writer& writer) {
-  runs_.gone(writer.rank);
+void Engine::writer_gone(const RankProcess& writer) {
+  ledger_.gone(writer.rank);
+  host_->on(SourceNote{latest(writer.rank), {}, SourceNote::Kind::process_gone, writer.rank});
+}
+
+void Engine::report_endings() {
+  for (const RunEnding& ending : ledger_.take_endings()) host_->on(ending);
 }
 
 // What their alerts are about is over.
-void Engine::end(const std::vector<Runs::Ended>& runs) {
-  for (const Runs::Ended& run : runs) {
-    book_.end_job(interner_.subjects[run.job].job, run.end.at, run.end.why);
+void Engine::end(const std::vector<Ledger::Ended>& runs) {
+  for (const Ledger::Ended& run : runs) {
+    book_.end_job(interner_.subjects[run.job].job, host_->rules(), run.at,
+                  run.gone ? EndedBecause::run_gone : EndedBecause::run_ended);
   }
   if (!runs.empty()) host_->want_times(book_.waiting());
 }
@@ -256,25 +298,15 @@ void Engine::end_of_input() {
   causes_may_differ_ = true;
   iterations_.finish();
   on_complete_steps();
+  for (const SubjectId subject : logged_steps_.holding()) read_to_end(subject);
   logged_steps_.finish();
   on_complete_logged_steps();
   on_hangs(hangs_.take_all());
-  host_->end_of_input(latest_);
-  end(runs_.end_of_input(latest_));
+  host_->end_of_input(job_times_);
+  const std::vector<Ledger::Ended> ended = ledger_.end_of_input(job_times_);
+  report_endings();
+  end(ended);
   flush();
-  settle_lost_time(true);
-}
-
-void Engine::settle_lost_time(bool all) {
-  lost_time_.settle(latest_, all);
-  for (const LostInterval& lost : lost_time_.take_explained()) history_.on(lost);
-}
-
-LostTime::Outstanding Engine::outstanding_loss() const {
-  LostTime::Outstanding found = lost_time_.outstanding();
-  iterations_.each_without_waits(
-      [&](std::span<const Step> steps) { lost_time_.add(steps, found); });
-  return found;
 }
 
 std::vector<Step> Engine::steps_without_waits() const {
@@ -313,7 +345,7 @@ class Engine::RuleOutput final : public Output {
 
  protected:
   bool wants(const Condition& condition) override {
-    return !engine_.runs_.is_over(source_.subject, condition.at) &&
+    return !engine_.ledger_.is_over(source_.subject, condition.at) &&
            book().fires(source_, condition);
   }
   void put(Verdict verdict) override {
@@ -365,7 +397,7 @@ void Engine::explain(const PendingCauses::Entry& entry) {
 }
 
 void Engine::flush() {
-  settle_lost_time(false);
+  ledger_.take_lost([this](const LostInterval& lost) { history_.on(lost); });
   if (std::exchange(causes_may_differ_, false)) {
     pending_causes_.settle_all([this](const PendingCauses::Entry& entry) {
       explain(entry);
@@ -373,7 +405,6 @@ void Engine::flush() {
     });
   }
   book_.flush();
-  runs_.judge(book_, host_->rules());
 }
 
 void Engine::reconfigure(std::vector<RuleConfig> rules) {

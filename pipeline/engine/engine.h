@@ -8,7 +8,6 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <span>
 #include <utility>
@@ -21,21 +20,22 @@
 #include "pipeline/analysis/core/iteration_tracker.h"
 #include "pipeline/analysis/core/latest_samples.h"
 #include "pipeline/analysis/core/logged_steps.h"
-#include "pipeline/analysis/core/lost_time.h"
 #include "pipeline/analysis/core/scalar_metrics.h"
 #include "pipeline/analysis/core/span_history.h"
 #include "pipeline/analysis/core/system_history.h"
 #include "pipeline/analysis/core/training_metrics.h"
 #include "pipeline/analysis/history/history.h"
+#include "pipeline/analysis/job_times.h"
 #include "pipeline/engine/alert_book.h"
 #include "pipeline/engine/analysis_host.h"
 #include "pipeline/engine/last_seen.h"
+#include "pipeline/engine/node_judge.h"
 #include "pipeline/engine/pending_causes.h"
 #include "pipeline/engine/rule_host.h"
 #include "pipeline/engine/run_both.h"
-#include "pipeline/engine/runs.h"
 #include "pipeline/engine/step_feed.h"
 #include "pipeline/hang/hang_tracker.h"
+#include "pipeline/ledger/ledger.h"
 #include "trainwatch/alert.h"
 #include "trainwatch/event.h"
 #include "trainwatch/interner.h"
@@ -69,11 +69,19 @@ class Engine final : RuleHost::Outputs {
   // A note comes in two parts: itself, and the event that stands for it in its place among others.
   // Returns the number for that event.
   std::uint64_t announce(RunNote note);
+  // All that had been written of this subject to a file has been read.
+  void read_to_end(SubjectId subject);
+  // What a run of this job is called by its environment or its files.
+  void name_run(const std::string& job, std::string_view id);
+  // A log of this job was written to then, whatever it says.
+  void written(const std::string& job, Time at);
+  // What was pushed since the last call is from a file of this job, which was written to then.
+  void read(const std::string& job, Time written);
   void tick(Time now);
   // The processes that write the timelines of runs that have not ended.
-  std::vector<Runs::Writer> writers();
+  std::vector<RankProcess> writers();
   // This one no longer exists. Only a live engine can know.
-  void writer_gone(const Runs::Writer& writer);
+  void writer_gone(const RankProcess& writer);
   // The input has ended.
   void end_of_input();
 
@@ -107,10 +115,7 @@ class Engine final : RuleHost::Outputs {
     return metrics_.series_dropped() + latest_samples_.series_dropped() +
            scalar_metrics_.series_dropped() + gpu_metrics_.ranks_dropped();
   }
-  const Runs& runs() const { return runs_; }
-  const LostTime& lost_time() const { return lost_time_; }
-  // What its accounts do not have yet, with what steps of ranks lost whose waits may still be read.
-  LostTime::Outstanding outstanding_loss() const;
+  const Ledger& ledger() const { return ledger_; }
   const History& history() const { return history_; }
   // Steps that are not in the history yet: see IterationTracker::each_without_waits().
   std::vector<Step> steps_without_waits() const;
@@ -118,6 +123,8 @@ class Engine final : RuleHost::Outputs {
   AnalysisHost& analyses() { return analyses_; }
   // Event time of the newest event, kNoTime before the first.
   Time latest() const { return latest_; }
+  // The same of the job of a subject.
+  Time latest(SubjectId subject) const { return job_times_.latest(subject); }
 
   // Puts what changed since the last call; `all`: everything. An engine that loads all rows
   // continues exactly where the saved one stopped, except that rules with another configuration
@@ -138,6 +145,7 @@ class Engine final : RuleHost::Outputs {
   std::unique_ptr<Output> make(std::uint32_t rule, const RuleConfig& config, SubjectId subject,
                                const Lifecycle& lifecycle) override;
   void judge(std::span<const Event> events);
+  void saw(SubjectId subject, Time time);
   void on(const Sample& sample);
   void on(const Span& span);
   void on(const Scalar& scalar);
@@ -149,8 +157,8 @@ class Engine final : RuleHost::Outputs {
   void on_logged(const Step& step);
   void on_complete_logged_steps();
   void on_hangs(const std::vector<HangFinding>& findings);
-  void settle_lost_time(bool all);
-  void end(const std::vector<Runs::Ended>& runs);
+  void report_endings();
+  void end(const std::vector<Ledger::Ended>& runs);
   std::uint32_t attempt_of(const AlertBook::Source& source) const;
   void on_verdict(const AlertBook::Source& source, Verdict verdict);
   void explain(const PendingCauses::Entry& entry);
@@ -166,23 +174,25 @@ class Engine final : RuleHost::Outputs {
   CheckpointHistory checkpoints_{interner_};
   CycleHistory cycles_;
   HangTracker hangs_;
+  Time latest_ = kNoTime;
   Attribution attribution_{system_, spans_};
-  LostTime lost_time_{interner_, attribution_};
   History history_{interner_};
   TrainingMetrics metrics_{interner_};
   LatestSamples latest_samples_{interner_};
   ScalarMetrics scalar_metrics_{interner_};
   GpuMetrics gpu_metrics_{interner_};
   AlertBook book_{interner_};
-  Runs runs_{interner_};
+  NodeJudge judge_{attribution_, latest_};
+  Ledger ledger_{interner_, judge_};
   StepFeed step_feed_;
-  std::deque<RunNote> notes_;     // whose event has not come
+  std::vector<RunNote> notes_;    // whose events may not have come; keeps its memory
   std::uint64_t first_note_ = 0;  // the number of the first of them
+  std::size_t next_note_ = 0;     // its place
   std::unique_ptr<RuleHost> host_;
   AnalysisHost analyses_;
   PendingCauses pending_causes_{interner_};
-  bool causes_may_differ_ = true;  // events came since they were looked at
-  Time latest_ = kNoTime;
+  JobTimes job_times_{interner_};
+  bool causes_may_differ_ = true;   // events came since they were looked at
   std::uint32_t step_attempt_ = 0;  // of the step that the rules are about to judge; 0: of none
   std::size_t names_saved_ = 0;
 };

@@ -20,8 +20,7 @@ void Engine::save(StateRows& rows, bool all) {
   }
   iterations_.save(rows, all);
   logged_steps_.save(rows, all);
-  runs_.save(rows, all);
-  lost_time_.save(rows, all);
+  ledger_.save(rows, all);
   spans_.save(rows, all);
   if (checkpoints_.take_changed() || all) {
     rows.put("checkpoint_writes", [&](StateIo& io) { io(checkpoints_); });
@@ -35,6 +34,7 @@ void Engine::save(StateRows& rows, bool all) {
   rows.put("gpu_metrics", [&](StateIo& io) { io(gpu_metrics_); });
   if (cycles_.take_changed() || all) rows.put("cycle_steps", [&](StateIo& io) { io(cycles_); });
   rows.put("latest", [&](StateIo& io) { io(latest_); });
+  rows.put("job_times", [&](StateIo& io) { io(job_times_); });
   pending_causes_.save(rows, host_->rules(), all);
   system_.save(rows, all);
   history_.save(rows, all);
@@ -53,14 +53,15 @@ bool Engine::load(const StoredRows& rows) {
 
 bool Engine::load_aged(const SavedState& saved) {
   const bool whole = load_row(saved, "last_seen", [&](StateIo& io) { io(last_seen_); }) &&
-                     iterations_.load(saved) && logged_steps_.load(saved) && runs_.load(saved) &&
-                     lost_time_.load(saved) && spans_.load(saved) &&
+                     iterations_.load(saved) && logged_steps_.load(saved) && ledger_.load(saved) &&
+                     spans_.load(saved) &&
                      load_row(saved, "checkpoint_writes", [&](StateIo& io) { io(checkpoints_); }) &&
                      hangs_.load(saved) && metrics_.load(saved) && latest_samples_.load(saved) &&
                      load_row(saved, "scalars", [&](StateIo& io) { io(scalar_metrics_); }) &&
                      load_row(saved, "gpu_metrics", [&](StateIo& io) { io(gpu_metrics_); }) &&
                      load_row(saved, "cycle_steps", [&](StateIo& io) { io(cycles_); }) &&
                      load_row(saved, "latest", [&](StateIo& io) { io(latest_); }) &&
+                     load_row(saved, "job_times", [&](StateIo& io) { io(job_times_); }) &&
                      system_.load(saved) && history_.load(saved);
   if (!whole) return false;
   analyses_.load(saved);

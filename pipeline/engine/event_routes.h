@@ -30,6 +30,7 @@ class EventRoutes {
   }
   const Takers& cycles() const { return cycles_; }
   const Takers& hangs() const { return hangs_; }
+  const Takers& run_ends() const { return run_ends_; }
   const Takers& complete_steps(Origin origin) const {
     return origin == Origin::log ? complete_logged_steps_ : complete_steps_;
   }
@@ -51,6 +52,7 @@ class EventRoutes {
     if (interest.steps && interest.logged_steps) logged_steps_.push_back(place);
     if (interest.cycles) cycles_.push_back(place);
     if (interest.hangs) hangs_.push_back(place);
+    if (interest.run_ends) run_ends_.push_back(place);
     if (interest.complete_steps) complete_steps_.push_back(place);
     if (interest.complete_steps && interest.logged_steps) complete_logged_steps_.push_back(place);
     if (interest.notes) notes_.push_back(place);
@@ -67,6 +69,7 @@ class EventRoutes {
   Takers logged_steps_;
   Takers cycles_;
   Takers hangs_;
+  Takers run_ends_;
   Takers complete_steps_;
   Takers complete_logged_steps_;
   Takers notes_;

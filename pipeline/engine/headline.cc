@@ -8,6 +8,7 @@
 #include "pipeline/engine/alert_clauses.h"
 #include "pipeline/engine/alert_cost.h"
 #include "pipeline/engine/cause_words.h"
+#include "pipeline/engine/end_words.h"
 #include "pipeline/engine/headline_text.h"
 #include "pipeline/engine/reasons.h"
 #include "trainwatch/rank_ranges.h"
@@ -15,7 +16,7 @@
 namespace trainwatch {
 namespace {
 
-constexpr double kLeastShare = 0.005;  // of the time; less is nothing
+constexpr double kLeastShare = 0.001;  // of the time; less is nothing
 constexpr std::string_view kNanRule = "loss_nan";
 constexpr double kMuch = 0.05;  // what an alert that warns of nothing must cost to be said
 
@@ -30,19 +31,24 @@ std::string rate_part(const RunView& run) {
 
 // "4 % was lost, mostly waiting for data"
 std::string account_text(const RunView& run, bool over) {
-  const double total = run.lost.total();
-  if (run.lost.elapsed <= 0)
+  const Life& life = run.life;
+  if (life.wall <= 0 || life.step == kNoStep)
     return over ? "what was lost is not known" : "what is lost is not known";
-  const double share = total / run.lost.elapsed;
+  const double share = life.lost() / life.wall;
   if (share < kLeastShare) return over ? "nothing was lost" : "nothing is lost";
-  const auto most = std::ranges::max_element(run.lost.lost) - run.lost.lost.begin();
-  return share_words(share) + " was lost, mostly " +
-         std::string(words_of(static_cast<CauseName>(most)).spent);
+  if (share < 0.01) return "less than 1 % was lost";
+  LifePart most = LifePart::unattributed;
+  for (std::size_t i = 0; i < kLifeParts; ++i) {
+    const auto part = static_cast<LifePart>(i);
+    if (is_lost(part) && life.parts[part] > life.parts[most]) most = part;
+  }
+  return share_words(share) + " was lost, mostly " + std::string(spent_words(most));
 }
 
 std::string step_text(const RunView& run) {
-  if (run.step == kNoStep) return {};
-  std::string text = "step " + grouped_digits(run.step);
+  if (run.life.step == kNoStep) return {};
+  std::string text = "step " + grouped_digits(run.life.step);
+  if (run.life.total_steps > run.life.step) text += " of " + grouped_digits(run.life.total_steps);
   if (run.attempt > 1) text += " of attempt " + std::to_string(run.attempt);
   return text;
 }
@@ -52,45 +58,53 @@ std::string lasting_text(const AlertView& view, const RunView& run, const RunAle
                          Time now) {
   const auto cost = cost_of(view, run, now);
   return "since {since} ({for}) " + lasting_clause(view, run, alerts, now) +
-         (cost ? ": " + cost_text(*cost) : std::string());
+         (cost ? ": " + cost_text(*cost, run) : std::string());
+}
+
+// Of an alert that fires.
+std::string present_text(const AlertView& view, const RunView& run, const RunAlerts& alerts,
+                         Time now) {
+  if (!is_moment(view)) return lasting_text(view, run, alerts, now);
+  const auto cost = cost_of(view, run, now);
+  return "at {since} ({for} ago) " + moment_clause(view, run) +
+         (cost ? ": " + run.time_words(cost->gpu_seconds) + " lost" : std::string());
 }
 
 Headline slow(const RunView& run, const RunAlerts& alerts, Time now) {
   const auto worst_first = reasons(alerts, &RunAlerts::firing, true, run, now);
-  if (worst_first.empty()) return {"Slow: since {since} ({for})" + rate_part(run) + ".", run.since};
-  const AlertView& worst = worst_first.front();
-  std::string text = "Slow: ";
-  if (is_moment(worst)) {
-    const auto cost = cost_of(worst, run, now);
-    text += "at {since} ({for} ago) " + moment_clause(worst, run);
-    if (cost) text += ": " + gpu_time_words(cost->gpu_seconds) + " lost";
-  } else {
-    text += lasting_text(worst, run, alerts, now);
+  if (worst_first.empty()) {
+    return {"Slow: since {since} ({for})" + rate_part(run) + "; " + account_text(run, false) + ".",
+            run.life.since};
   }
-  text += rate_part(run) + more_part(worst_first.size()) + ".";
-  return {text, worst.alert->began()};
+  const AlertView& worst = worst_first.front();
+  return {"Slow: " + present_text(worst, run, alerts, now) + rate_part(run) +
+              more_part(worst_first.size()) + ".",
+          worst.alert->began()};
 }
 
+// It costs what the account has of it, which grows with the clock.
 Headline stalled(const RunView& run, const RunAlerts& alerts, Time now) {
   const auto worst_first = reasons(alerts, &RunAlerts::firing, true, run, now);
-  const std::string own = rank_ranges(run.ranks());
-  const AlertView* const worst = worst_first.empty() ? nullptr : &worst_first.front();
-  const std::string ranks = worst != nullptr ? ranks_of(*worst, run) : own;
+  const auto stall = std::ranges::find_if(worst_first, is_stall);
+  const AlertView* const worst = stall == worst_first.end() ? nullptr : &*stall;
+  const std::string ranks = worst != nullptr ? ranks_of(*worst, run) : rank_ranges(run.ranks());
   const bool one = ranks.find_first_of(",-") == std::string::npos;
   std::string text = "Stalled: " + (ranks.empty() ? "training" : ranks_text(ranks)) +
                      (one ? " has" : " have") + " ended no step since {since} ({for})";
-  if (run.step != kNoStep) text += "; the last one was " + step_text(run);
-  if (worst == nullptr) return {text + ".", run.since};
-  const Cause& cause = worst->alert->verdict.cause;
-  if (cause.name == CauseName::unattributed) {
-    text += unknown_part(cause);
-  } else {
-    text += std::string("; ") + (one ? "it is " : "they are ") +
-            std::string(words_of(cause.name).spent);
+  if (run.life.step != kNoStep) text += "; the last one was " + step_text(run);
+  if (worst != nullptr) {
+    const Cause& cause = worst->alert->verdict.cause;
+    if (cause.name == CauseName::unattributed) {
+      text += unknown_part(cause);
+    } else {
+      text += std::string("; ") + (one ? "it is " : "they are ") +
+              std::string(words_of(cause.name).spent);
+    }
   }
-  const double lost = to_seconds(now - worst->alert->began()) * ranks_concerned(*worst, run);
-  text += "; " + gpu_time_words(std::max(lost, 0.0)) + " lost so far";
-  return {text + more_part(worst_first.size()) + ".", worst->alert->began()};
+  const bool known = run.life.since != kNoTime;
+  const double lost = known ? to_seconds(run.life.until - run.life.since) * run.ranks_of_job() : 0;
+  text += "; " + run.time_words(std::max(lost, 0.0)) + " lost so far";
+  return {text + more_part(worst_first.size()) + ".", run.life.since};
 }
 
 // "at {since} ({for} ago) a step waited for data on rank 0: 3.4 GPU seconds lost"; of several with
@@ -112,7 +126,7 @@ Headline past_headline(const std::vector<AlertView>& past, const RunView& run) {
   std::string text = times == 1 ? "at {since} ({for} ago) "
                                 : std::to_string(times) + " times since {since} ({for}) ";
   text += clause;
-  if (lost) text += ": " + std::string(lost->how) + gpu_time_words(lost->gpu_seconds) + " lost";
+  if (lost) text += ": " + std::string(lost->how) + run.time_words(lost->gpu_seconds) + " lost";
   return {text + more_part(past.size() - times + 1) + ".", since};
 }
 
@@ -122,9 +136,11 @@ Headline running(const RunView& run, const RunAlerts& alerts, Time now) {
   if (run.seconds_per_step > 0) text += ": " + rate_words(run.seconds_per_step);
   if (!step.empty()) text += (run.seconds_per_step > 0 ? ", " : ": ") + step;
   text += "; ";
-  if (const auto others = reasons(alerts, &RunAlerts::firing, false, run, now); !others.empty()) {
-    const AlertView& worst = others.front();
-    text += lasting_text(worst, run, alerts, now) + more_part(others.size()) + ".";
+  for (const bool about_loss : {true, false}) {
+    const auto firing = reasons(alerts, &RunAlerts::firing, about_loss, run, now);
+    if (firing.empty()) continue;
+    const AlertView& worst = firing.front();
+    text += present_text(worst, run, alerts, now) + more_part(firing.size()) + ".";
     return {text, worst.alert->began()};
   }
   if (const auto past = reasons(alerts, &RunAlerts::over, true, run, now); !past.empty()) {
@@ -145,7 +161,7 @@ Headline starting(const RunView& run) {
   const std::string step = step_text(run);
   return {"Starting: since {since} ({for})" + (step.empty() ? step : ", " + step) +
               "; its usual pace is not known yet.",
-          run.since};
+          run.life.since};
 }
 
 // What is to be known of the result of a run that is over: its values are of no use.
@@ -166,14 +182,20 @@ std::string result_part(const RunAlerts& alerts) {
          (step == kNoStep ? std::string() : ", since step " + grouped_digits(step));
 }
 
+// " after 4 h 7 min (ranks 0-7, until {since})"; `until`: in these words
+std::string span_text(const RunView& run, std::string_view until) {
+  std::string text = " after " + duration_words(run.life.until - run.life.began_at);
+  const std::string ranks = rank_ranges(run.ranks());
+  const std::string inside = (ranks.empty() ? ranks : ranks_text(ranks)) + std::string(until);
+  return text + (inside.empty() ? inside : " (" + inside + ")");
+}
+
 Headline finished(const RunView& run, const RunAlerts& alerts) {
   std::string text = "Finished";
-  if (run.step != kNoStep) text += " at " + step_text(run);
-  text += " after " + duration_words(run.last_end - run.begin) + " (";
-  const std::string ranks = rank_ranges(run.ranks());
-  if (!ranks.empty()) text += ranks_text(ranks) + ", ";
-  text += "until {since}); " + account_text(run, true) + result_part(alerts);
-  return {text + ".", run.since};
+  if (run.life.step != kNoStep) text += " at " + step_text(run);
+  text += span_text(run, run.ranks().empty() ? "until {since}" : ", until {since}");
+  text += "; " + account_text(run, true) + result_part(alerts);
+  return {text + ".", run.life.since};
 }
 
 Headline gone(const RunView& run, const RunAlerts& alerts) {
@@ -181,11 +203,30 @@ Headline gone(const RunView& run, const RunAlerts& alerts) {
   std::string text = "Gone: nothing has come since {since} ({for})";
   if (!ranks.empty()) text += " from " + ranks_text(ranks);
   if (run.process_gone) text += ", and the process no longer exists";
-  if (run.step != kNoStep) text += "; the last one was " + step_text(run);
-  return {text + "; " + account_text(run, true) + result_part(alerts) + ".", run.since};
+  if (run.life.step != kNoStep) text += "; the last one was " + step_text(run);
+  return {text + "; " + account_text(run, true) + result_part(alerts) + ".", run.life.since};
+}
+
+// "Failed at step 100 of 10,000 after 4 h (ranks 0-7), {for} ago: CUDA out of memory on rank 3;
+// ..."
+Headline ended_badly(const RunView& run, const RunAlerts& alerts, std::string_view how) {
+  std::string text(how);
+  text += run.life.step == kNoStep ? " before the first step" : " at " + step_text(run);
+  text += span_text(run, "") + ", {for} ago";
+  if (run.life.end) text += ": " + end_words(run.life.end->how);
+  return {text + "; " + account_text(run, true) + result_part(alerts) + ".", run.life.since};
 }
 
 }  // namespace
+
+double RunView::ranks_of_job() const {
+  const std::uint32_t said = life.attempts.empty() ? 0 : life.attempts.back().ranks;
+  return static_cast<double>(std::max<std::size_t>({rank_count, said, 1}));
+}
+
+std::string RunView::time_words(double seconds) const {
+  return gpus ? gpu_time_words(seconds) : duration_words(from_seconds(seconds));
+}
 
 std::set<std::int32_t> RunView::ranks() const {
   std::set<std::int32_t> all;
@@ -194,19 +235,23 @@ std::set<std::int32_t> RunView::ranks() const {
 }
 
 Headline headline(const RunView& run, const RunAlerts& alerts, Time now) {
-  switch (run.state) {
-    case RunState::starting:
+  switch (run.life.state) {
+    case LifeState::starting:
       return starting(run);
-    case RunState::slow:
+    case LifeState::slow:
       return slow(run, alerts, now);
-    case RunState::stalled:
+    case LifeState::stalled:
       return stalled(run, alerts, now);
-    case RunState::finished:
+    case LifeState::finished:
       return finished(run, alerts);
-    case RunState::gone:
+    case LifeState::gone:
       return gone(run, alerts);
-    case RunState::running:
-    case RunState::count_:
+    case LifeState::failed:
+      return ended_badly(run, alerts, "Failed");
+    case LifeState::cancelled:
+      return ended_badly(run, alerts, "Cancelled");
+    case LifeState::running:
+    case LifeState::count_:
       break;
   }
   return running(run, alerts, now);

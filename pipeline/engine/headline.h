@@ -15,8 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "pipeline/analysis/core/lost_time.h"
-#include "pipeline/engine/runs.h"
+#include "pipeline/ledger/run_ledger.h"
 #include "trainwatch/alert.h"
 #include "trainwatch/rule.h"
 #include "trainwatch/time.h"
@@ -29,22 +28,23 @@ struct Headline {
   Time since = kNoTime;  // kNoTime: the text has no placeholders
 };
 
-// A run as it is shown.
+// A run as it is shown: its account, and where it is.
 struct RunView {
-  RunState state = RunState::starting;
-  Time since{};
-  Time begin{};
-  Time last_end{};
+  Life life;
+  std::string id = {};  // see RunLedger::id()
   std::uint32_t attempt = 1;
-  std::int64_t step = kNoStep;                          // the latest
-  double seconds_per_step = 0;                          // of all, as ranks wait for each other
+  double seconds_per_step = 0;                          // lately; 0: not known
   std::map<std::string, std::set<std::int32_t>> nodes;  // the ranks of each; those without a number
                                                         // are left out
   std::size_t rank_count = 1;                           // with those
   bool process_gone = false;
-  LostTime::Account lost;  // means over its ranks
+  bool gpus = false;  // it is known to have some
 
   std::set<std::int32_t> ranks() const;
+  // How many the job has, also those that nobody watches here.
+  double ranks_of_job() const;
+  // Seconds of one rank or of several, in words: "12 GPU seconds" where there are GPUs.
+  std::string time_words(double seconds) const;
 };
 
 // An alert and its rule. Not null.
@@ -64,7 +64,7 @@ struct RunAlerts {
   std::vector<AlertView> over;    // of its attempt, over for kRecent at most; were at `warning`
 };
 
-// `now`: the newest event time. The headline gives the incident that costs most, in the words of
+// `now`: that of the account. The headline gives the incident that costs most, in the words of
 // the alert that speaks for it or of its alerts that still fire (reasons.h).
 Headline headline(const RunView& run, const RunAlerts& alerts, Time now);
 

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "pipeline/decode/formats/format_catalog.h"
-#include "pipeline/decode/path_metadata.h"
 #include "pipeline/timestamps/event_time.h"
 #include "trainwatch/valid_text.h"
 
@@ -15,6 +14,7 @@ namespace trainwatch {
 namespace {
 
 constexpr std::size_t kSampleBytes = 256;
+constexpr std::string_view kConsole = "console";  // its lines need no time of their own
 
 // From the first start to the last end of what a cycle shows; the end is before the start if that
 // is nothing.
@@ -50,22 +50,24 @@ FileContext Ingest::context_of(FileId id, const File& file) {
   static const WatchRoot kNone;
   const WatchRoot* const found = root_of(known.path, options_.roots);
   const WatchRoot& root = found == nullptr ? kNone : *found;
-  return FileContext{id,
-                     known.lane,
-                     known.path,
-                     job_of(known.path, root.path, root.job),
-                     root.rank,
-                     engine_.interner(),
-                     *this,
-                     options_.list_directory,
-                     this,
-                     root.default_node,
-                     root.default_rank,
-                     {},
-                     this,
-                     this,
-                     options_.read_file,
-                     this};
+  FileContext context{id,
+                      known.lane,
+                      known.path,
+                      job_of_file(file),
+                      root.rank,
+                      engine_.interner(),
+                      *this,
+                      options_.list_directory,
+                      this,
+                      root.default_node,
+                      root.default_rank,
+                      {},
+                      this,
+                      this,
+                      options_.read_file,
+                      this};
+  context.naming = this;
+  return context;
 }
 
 std::unique_ptr<FileDecoder> Ingest::make_decoder(FileId id, const File& file) {
@@ -83,6 +85,9 @@ std::unique_ptr<FileDecoder> Ingest::supersede(FileId id) {
   file.superseded = true;
   changed_files_.insert(id);
   times_.superseded(id, decoding_);
+  File& successor = changing(decoding_);
+  successor.run = file.run;
+  successor.twin = file.twin;
   if (file.decoder == nullptr) go_on(id, file);
   std::unique_ptr<FileDecoder> decoder = std::move(file.decoder);
   forget_decoder(id, file);
@@ -108,6 +113,7 @@ void Ingest::opened(const KnownFile& known, const std::string& lane,
   File& file = entry->second;
   forget_decoder(known.file, file);
   file.known = known;
+  if (is_new) name_run_of(known, file);
   changed_files_.insert(known.file);
   file.seen_in = engine_.last_seen().round();
   std::vector<PrefixDeduplicator::Candidate> candidates;
@@ -124,7 +130,7 @@ void Ingest::opened(const KnownFile& known, const std::string& lane,
 }
 
 void Ingest::data(FileId id, const AppendedBytes& appended) {
-  const auto [bytes, written, read] = appended;
+  const auto [bytes, written, read, to_end] = appended;
   File& file = changing(id);
   file.error.clear();
   const std::uint64_t offset = file.read.offset();
@@ -136,9 +142,14 @@ void Ingest::data(FileId id, const AppendedBytes& appended) {
   if (file.superseded) return;
   if (file.decoder != nullptr || go_on(id, file)) {
     file.decoder->written(written);
-    return feed(id, file, bytes);
+    feed(id, file, bytes);
+  } else {
+    grown_unknown(id, file, offset, bytes, written);
   }
-  grown_unknown(id, file, offset, bytes, written);
+  if (to_end) read_to_end(file);
+  const std::string job = job_of_file(file);
+  engine_.read(job, written);
+  if (to_end && file.format == kConsole) engine_.written(job, written);
 }
 
 // The decoder state of the file was not kept. Without it, times and names would be wrong, except in
@@ -184,8 +195,21 @@ void Ingest::deliver(FileId id, File& file) {
   // Not at the end of a file that ends within a record, which may be completed.
   if (read > 0 || !batch_.empty()) note_times(id, file);
   if (batch_.empty()) return;
+  note_untimed(file);
   filter_.filter(file.known.lane, batch_, rejected_events_);
   evaluate(id);
+}
+
+void Ingest::note_untimed(File& file) {
+  for (const Event& event : batch_) {
+    const auto* const scalar = std::get_if<Scalar>(&event);
+    if (scalar != nullptr && !scalar->timed) file.untimed[scalar->subject] = true;
+  }
+}
+
+void Ingest::read_to_end(File& file) {
+  for (const auto& [subject, untimed] : file.untimed) engine_.read_to_end(subject);
+  file.untimed.clear();
 }
 
 void Ingest::evaluate(FileId id) {
@@ -274,21 +298,6 @@ void Ingest::lane_forgotten(LaneId lane) {
   forgotten_lanes_.push_back(lane);
 }
 
-void Ingest::checkpoint_written(const CheckpointFile& file) {
-  const WatchRoot* const root = root_of(file.path, options_.roots);
-  if (root == nullptr) return;
-  std::string directory = root->job;
-  const std::string_view below = std::string_view(file.path).substr(root->path.size());
-  const std::string_view inside = below.substr(0, below.rfind('/'));
-  if (directory.empty() && inside.starts_with('/')) {
-    directory = inside.substr(1);
-  } else {
-    directory += inside;
-  }
-  const Time created = file.created_ns > 0 ? time_from_ns(file.created_ns) : kNoTime;
-  engine_.on(CheckpointWrite{std::move(directory), created, time_from_ns(file.written_ns)});
-}
-
 void Ingest::finish(FileId id, File& file) {
   if (file.decoder == nullptr) return;
   decoding_ = id;
@@ -296,6 +305,7 @@ void Ingest::finish(FileId id, File& file) {
   deliver(id, file);
   filter_.end_of_file(file.known.lane, batch_, rejected_events_);
   evaluate(id);
+  read_to_end(file);
   keep_context(id, *file.decoder);
   file.decoder.reset();  // freeing its buffers is worth more than a quick resumption
   file.definitions = 0;

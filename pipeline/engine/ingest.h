@@ -19,8 +19,10 @@
 
 #include "pipeline/decode/file_decoder.h"
 #include "pipeline/decode/flight_recorder/flight_dump.h"
+#include "pipeline/decode/run_naming.h"
 #include "pipeline/engine/decoder_contexts.h"
 #include "pipeline/engine/engine.h"
+#include "pipeline/engine/run_names.h"
 #include "pipeline/engine/time_index.h"
 #include "pipeline/tail/tailer.h"
 #include "pipeline/tail/watch_root.h"
@@ -28,6 +30,7 @@
 #include "trainwatch/diagnostics.h"
 #include "trainwatch/run_note.h"
 #include "trainwatch/state_rows.h"
+#include "trainwatch/subject_map.h"
 #include "trainwatch/tensor.h"
 
 namespace trainwatch {
@@ -53,6 +56,7 @@ class Ingest final : public TailSink,
                      private Diagnostics,
                      private CycleSink,
                      private DumpSink,
+                     private RunNaming,
                      private RunNoteSink,
                      private TensorSink {
  public:
@@ -75,7 +79,11 @@ class Ingest final : public TailSink,
     Rejects decoder_rejects{};
     std::uint64_t rejects = 0;
     std::uint32_t seen_in = 0;  // the round of LastSeen in which bytes came last
+    // Of records without times, since it was last read to its end.
+    SubjectMap<bool> untimed{};
     std::string error;
+    std::string run;         // its id; empty: the first of its place
+    std::uint32_t twin = 1;  // of the runs of that id, see RunNames
   };
   struct Source {
     std::uint64_t bytes = 0;
@@ -136,6 +144,13 @@ class Ingest final : public TailSink,
   SourceNote add(RunNote note) override;
   bool wants_host_events() const override { return engine_.analyses().wants_host_events(); }
   FileContext context_of(FileId id, const File& file);
+  // As the path says.
+  std::string job_of_place(const KnownFile& known) const;
+  std::string job_of_file(const File& file) const;
+  // As the name of a new file says.
+  void name_run_of(const KnownFile& known, File& file);
+  std::string job_of_run(std::string_view id) override;
+  std::string job_of_writer(const FileWriter& writer, Time at) override;
   std::unique_ptr<FileDecoder> make_decoder(FileId id, const File& file);
   std::unique_ptr<FileDecoder> supersede(FileId id);
   bool load_rows(const SavedState& saved);
@@ -153,6 +168,8 @@ class Ingest final : public TailSink,
   void feed(FileId id, File& file, std::string_view bytes);
   // Updates the counters of `file` and passes the batch through the filter to the engine.
   void deliver(FileId id, File& file);
+  void note_untimed(File& file);
+  void read_to_end(File& file);
   // Counts what the filter rejected in `file`, and passes the batch to the engine.
   void evaluate(FileId id);
   void note_times(FileId id, File& file);
@@ -177,6 +194,7 @@ class Ingest final : public TailSink,
   std::deque<RejectedSample> rejected_;
   std::map<SubjectId, std::int64_t> cycles_emitted_;  // by rank
   TimeIndex times_;
+  RunNames names_;
   DecoderContexts contexts_;
   FileId decoding_{};            // whose cycle it is
   bool cycles_changed_ = false;  // since the last save

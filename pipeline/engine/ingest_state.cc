@@ -17,6 +17,7 @@ constexpr std::string_view kFile = "file/";
 constexpr std::string_view kLane = "lane/";
 constexpr std::string_view kSource = "source/";
 constexpr std::string_view kCycles = "cycles";
+constexpr std::string_view kRunNames = "run_names";
 
 void take_off(std::uint64_t count, std::uint64_t& of_file, std::uint64_t& of_source) {
   of_file -= std::min(count, of_file);
@@ -37,7 +38,10 @@ void account(Ingest::File& file, StateIo& io) {
   io(file.rejects);
   io(file.decoder_rejects);
   io(file.seen_in);
+  io(file.untimed);
   io(file.error);
+  io(file.run);
+  io(file.twin);
 }
 
 }  // namespace
@@ -62,6 +66,9 @@ void Ingest::save(StateRows& rows, bool all) {
   });
   filter_.save(rows, all);
   times_.save(rows, all);
+  if (names_.take_changed() || all) {
+    rows.put(std::string(kRunNames), [this](StateIo& io) { io(names_); });
+  }
   if (std::exchange(cycles_changed_, false) || all) {
     rows.put(std::string(kCycles), [this](StateIo& io) { io(cycles_emitted_); });
   }
@@ -103,6 +110,8 @@ bool Ingest::load_rows(const SavedState& saved) {
   };
   const auto load_cycles = [this](StateIo& io) { io(cycles_emitted_); };
   if (saved.rows.contains(kCycles) && !load_row(saved, kCycles, load_cycles)) return false;
+  const auto load_names = [this](StateIo& io) { io(names_); };
+  if (saved.rows.contains(kRunNames) && !load_row(saved, kRunNames, load_names)) return false;
   const bool loaded = for_rows(saved, kFile, load_file) && for_rows(saved, kLane, load_lane) &&
                       for_rows(saved, kSource, load_source) && filter_.load(saved) &&
                       times_.load(saved);

@@ -6,7 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "pipeline/decode/path_metadata.h"
 #include "pipeline/engine/ingest.h"
 
 namespace trainwatch {
@@ -37,7 +36,7 @@ FileWindow Ingest::window_of(const File& file) const {
   FileWindow window;
   window.path = file.known.path;
   window.identity = file.known.identity;
-  if (root != nullptr) window.job = job_of(file.known.path, root->path, root->job);
+  window.job = job_of_file(file);
   if (root != nullptr) window.rank = root->rank;
   window.format = file.format;
   return window;

@@ -236,20 +236,6 @@ void collect_active(const Engine& engine, std::vector<MetricFamily>& out) {
   out.push_back(std::move(made));
 }
 
-void collect_runs(const Engine& engine, std::vector<MetricFamily>& out) {
-  MetricFamily made =
-      family("trainwatch_run_state", "1 for what the run is doing.", MetricType::gauge);
-  for (const auto& [job, run] : engine.runs().all()) {
-    const Labels own = labels_of(engine.interner(), job);
-    for (std::size_t i = 0; i < static_cast<std::size_t>(RunState::count_); ++i) {
-      const auto state = static_cast<RunState>(i);
-      made.points.push_back(
-          {with(own, "state", to_string(state)), run.state == state ? 1.0 : 0.0, {}, 0});
-    }
-  }
-  out.push_back(std::move(made));
-}
-
 }  // namespace
 
 void collect_pipeline_metrics(const Engine& engine, const Ingest& ingest, const TailReport& tail,
@@ -262,7 +248,7 @@ void collect_pipeline_metrics(const Engine& engine, const Ingest& ingest, const 
   collect_rules(engine, out);
   collect_alerts(engine, out);
   collect_active(engine, out);
-  collect_runs(engine, out);
+  engine.ledger().collect(out);
 }
 
 }  // namespace trainwatch

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -54,8 +55,9 @@ std::string status_json(const StatusHeader& header, const Engine& engine, const 
                         const TailReport& tail, const SourceHealthTracker& tracker,
                         std::string_view files);
 
-// The body of /api/v1/runs. `loss`: see view_of(); `monitor`: monitor_sentence().
-std::string runs_json(const Engine& engine, const LostTime::Outstanding& loss, Time now,
-                      std::string_view monitor);
+// The body of /api/v1/runs. `monitor`: monitor_sentence().
+std::string runs_json(const Engine& engine, Time now, std::string_view monitor);
+// The same objects, one per line.
+std::string runs_lines(const Engine& engine);
 
 }  // namespace trainwatch

@@ -6,6 +6,7 @@
 
 #include "trainwatch/cycle_summary.h"
 #include "trainwatch/hang.h"
+#include "trainwatch/run_ending.h"
 #include "trainwatch/tensor.h"
 
 namespace trainwatch {
@@ -96,6 +97,12 @@ void RuleHost::on(const HangFinding& finding) {
   }
 }
 
+void RuleHost::on(const RunEnding& ending) {
+  for (const std::uint32_t rule : routes_.run_ends()) {
+    run<&Rule::on_run_end>(*instance(rule, ending.job), ending.at, ending);
+  }
+}
+
 void RuleHost::on(const SourceNote& note) {
   if (note.kind == SourceNote::Kind::cycle_complete) return;
   for (const std::uint32_t rule : routes_.notes()) {
@@ -139,9 +146,12 @@ void RuleHost::wake() {
   for (std::vector<Time>& next : next_ticks_) std::ranges::fill(next, Time{});
 }
 
-void RuleHost::end_of_input(Time latest) {
+void RuleHost::end_of_input(const JobTimes& times) {
   for (const std::uint32_t rule : routes_.end()) {
-    for (const auto& made : instances_[rule]) run<&Rule::on_end>(*made, latest, latest);
+    for (const auto& made : instances_[rule]) {
+      const Time latest = times.latest(made->subject);
+      run<&Rule::on_end>(*made, latest, latest);
+    }
   }
 }
 

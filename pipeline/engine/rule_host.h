@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "pipeline/analysis/job_times.h"
 #include "pipeline/engine/event_routes.h"
 #include "trainwatch/event.h"
 #include "trainwatch/interner.h"
@@ -50,6 +51,7 @@ class RuleHost {
   void on_complete(const Step& step);
   void on(const CycleSummary& cycle);
   void on(const HangFinding& finding);
+  void on(const RunEnding& ending);
   void on(const SourceNote& note);
   void on(const Scalar& scalar);
   void on(const Tensor& tensor);
@@ -58,8 +60,8 @@ class RuleHost {
   void tick(Time now);
   // A checkpoint was written: every instance gets the next tick.
   void wake();
-  // Finished files were read to their ends, up to the event time `latest`.
-  void end_of_input(Time latest);
+  // Finished files were read to their ends, those of each job up to its latest time.
+  void end_of_input(const JobTimes& times);
 
   // While true, outputs receive the event time that their instance has reached.
   void want_times(bool wanted) { want_times_ = wanted; }

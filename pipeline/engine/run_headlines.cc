@@ -3,26 +3,12 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 namespace trainwatch {
 namespace {
 
 using AlertsByJob = std::map<std::string, RunAlerts, std::less<>>;
-
-// Means over the ranks, as they train together.
-LostTime::Account mean_of(const LostTime& accounts, const Runs::Run& run,
-                          const LostTime::Outstanding& loss) {
-  LostTime::Account mean;
-  double known = 0;
-  for (const auto& [subject, rank] : run.ranks) {
-    const auto one = accounts.account(subject, loss);
-    if (!one) continue;
-    ++known;
-    mean += *one;
-  }
-  if (known > 0) mean /= known;
-  return mean;
-}
 
 AlertsByJob alerts_by_job(const Engine& engine) {
   AlertsByJob found;
@@ -42,43 +28,53 @@ AlertsByJob alerts_by_job(const Engine& engine) {
 }
 
 // Of the attempt that goes on, and not long ago.
-void keep_recent(std::vector<AlertView>& over, const Runs::Run& run) {
-  const Time last_end = run.last_end();
+void keep_recent(std::vector<AlertView>& over, const Life& life) {
   std::erase_if(over, [&](const AlertView& view) {
-    return view.alert->started_at < run.attempts.back().begin ||
-           last_end - view.alert->ended_at > RunAlerts::kRecent;
+    return view.alert->started_at < life.attempts.back().began ||
+           life.until - view.alert->ended_at > RunAlerts::kRecent;
   });
+}
+
+bool has_gpus(const Engine& engine, SubjectId job) {
+  const Interner& interner = engine.interner();
+  const std::string& name = interner.subjects[job].job;
+  for (std::size_t i = 0; i < interner.series.size(); ++i) {
+    const Series& series = interner.series[static_cast<SeriesId>(i)];
+    const bool gpu = series.resource == Resource::gpu_utilization ||
+                     series.resource == Resource::gpu_memory_utilization;
+    if (gpu && interner.subjects[series.subject].job == name) return true;
+  }
+  return engine.ledger().runs().at(job).has_cycles();
 }
 
 }  // namespace
 
-RunView view_of(const Engine& engine, const Runs::Run& run, const LostTime::Outstanding& loss) {
+RunView view_of(const Engine& engine, SubjectId job, Life life) {
   RunView view;
-  view.state = run.state;
-  view.since = run.since;
-  view.begin = run.attempts.front().begin;
-  view.last_end = run.last_end();
-  view.attempt = run.attempts.back().number;
-  view.step = run.attempts.back().last_step;
-  view.rank_count = run.ranks.size();
-  for (const auto& [subject, rank] : run.ranks) {
+  view.life = std::move(life);
+  view.id = engine.ledger().runs().at(job).id();
+  const Attempt& last = engine.ledger().runs().at(job).attempts().back();
+  view.attempt = last.info.number;
+  if (view.life.steps_per_second > 0) view.seconds_per_step = 1 / view.life.steps_per_second;
+  view.rank_count = std::max<std::size_t>(last.ranks().size(), 1);
+  for (const auto& [subject, rank] : last.ranks()) {
     const Subject& known = engine.interner().subjects[subject];
     if (known.rank != kNoRank) view.nodes[known.node].insert(known.rank);
-    view.seconds_per_step = std::max(view.seconds_per_step, rank.seconds_per_step);
-    view.process_gone = view.process_gone || rank.gone;
+    view.process_gone = view.process_gone || rank.vanished;
   }
-  view.lost = mean_of(engine.lost_time(), run, loss);
+  view.gpus = has_gpus(engine, job);
   return view;
 }
 
-std::map<SubjectId, Headline> run_headlines(const Engine& engine,
-                                            const LostTime::Outstanding& loss) {
+std::map<SubjectId, Headline> run_headlines(const Engine& engine) {
   std::map<SubjectId, Headline> headlines;
   AlertsByJob alerts = alerts_by_job(engine);
-  for (const auto& [job, run] : engine.runs().all()) {
+  for (const auto& [job, run] : engine.ledger().runs()) {
+    if (run.empty()) continue;
     RunAlerts& own = alerts[engine.interner().subjects[job].job];
-    keep_recent(own.over, run);
-    headlines.emplace(job, headline(view_of(engine, run, loss), own, engine.latest()));
+    const RunView view = view_of(engine, job, engine.ledger().life(job));
+    keep_recent(own.over, view.life);
+    headlines.emplace(job, headline(view, own, view.life.until));
   }
   return headlines;
 }

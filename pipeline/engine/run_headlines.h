@@ -3,18 +3,17 @@
 #pragma once
 
 #include <map>
+#include <optional>
 
 #include "pipeline/engine/engine.h"
 #include "pipeline/engine/headline.h"
 
 namespace trainwatch {
 
-// `loss`: Engine::outstanding_loss(), or that of when its latest event came;
-// empty after the end of the input.
-RunView view_of(const Engine& engine, const Runs::Run& run, const LostTime::Outstanding& loss);
+// As of the clock of the ledger, or the end of the input.
+RunView view_of(const Engine& engine, SubjectId job, Life life);
 
-// By the subject of the job. As of the last tick, or the end of the input.
-std::map<SubjectId, Headline> run_headlines(const Engine& engine,
-                                            const LostTime::Outstanding& loss);
+// By the subject of the job.
+std::map<SubjectId, Headline> run_headlines(const Engine& engine);
 
 }  // namespace trainwatch

@@ -5,9 +5,8 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <string>
-#include <utility>
+#include <vector>
 
 #include "trainwatch/event.h"
 #include "trainwatch/interner.h"
@@ -27,15 +26,16 @@ class StepFeed {
   };
 
   void add(const Step& step) {
-    steps_.push_back(step);
-    if (steps_.size() <= kMaxSteps) return;
-    steps_.pop_front();
+    if (steps_.size() < kMaxSteps) return steps_.push_back(step);
+    steps_[oldest_] = step;
+    oldest_ = (oldest_ + 1) % kMaxSteps;
     ++dropped_;
   }
 
   // Nobody has asked for those that it has.
   void clear() {
     steps_.clear();
+    oldest_ = 0;
     dropped_ = 0;
   }
 
@@ -43,10 +43,13 @@ class StepFeed {
   Taken take(const Interner& interner) {
     JsonWriter json;
     json.begin_object().key("steps").begin_array();
-    for (const Step& step : steps_) write(json, step, interner.subjects[step.subject]);
+    for (std::size_t i = 0; i < steps_.size(); ++i) {
+      const Step& step = steps_[(oldest_ + i) % steps_.size()];
+      write(json, step, interner.subjects[step.subject]);
+    }
     json.end_array().end_object();
-    Taken taken{json.take(), steps_.size(), std::exchange(dropped_, 0)};
-    steps_.clear();
+    Taken taken{json.take(), steps_.size(), dropped_};
+    clear();
     return taken;
   }
 
@@ -66,7 +69,8 @@ class StepFeed {
     json.field("data_wait_seconds", to_seconds(step.data_wait)).end_object();
   }
 
-  std::deque<Step> steps_;
+  std::vector<Step> steps_;
+  std::size_t oldest_ = 0;  // where, if it is full
   std::uint64_t dropped_ = 0;
 };
 

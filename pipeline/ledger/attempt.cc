@@ -15,6 +15,7 @@ void AttemptInfo::state(StateIo& io) {
   io(last_step);
   io(ranks);
   io(end);
+  io(step_began);
   if (!is_possible(began) || !is_possible(ended)) io.fail();
 }
 
@@ -178,7 +179,7 @@ Time Attempt::cut() const {
 }
 
 void Attempt::go_on_from(Time cut) {
-  if (common_.cut() != kNoTime) common_.go_on_from(cut);
+  common_.go_on_from(cut);
   for (Solo& solo : solos_) solo.iterations.go_on_from(cut);
   finalized = false;
   info.ended = kNoTime;

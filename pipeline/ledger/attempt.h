@@ -2,6 +2,7 @@
 // One attempt of a run: its ranks, the iterations they make together, and how it ended.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -23,6 +24,7 @@ struct AttemptInfo {
   std::int64_t last_step = kNoStep;
   std::uint32_t ranks = 0;  // of the whole job; 0: not known
   std::optional<AttemptEnd> end{};
+  Time step_began{};  // the latest step
 
   void state(StateIo& io);
 };
@@ -99,12 +101,19 @@ class Attempt {
   // expected.
   template <class Closed>
   void close(CleanPace& pace, std::uint32_t second, bool all, Closed&& closed);
+  // Calls `use` with each iteration that all ranks which are heard have ended, but that is not
+  // closed, as others may follow.
+  template <class Use>
+  void each_open(Use&& use) const {
+    if (solos_.empty()) common_.each_open(std::max(live_, 1U), use);
+  }
   // Cuts what is closed into parts. Calls `book` with each and with its weight.
   template <class Book>
   void settle(CleanPace& pace, const IterationContext& context, bool all, Book&& book);
   PartSeconds provisional(const CleanPace& pace, const IterationContext& context, Time until,
                           bool ended) const;
   double patience(const CleanPace& pace) const { return first().patience(pace_of_first(pace)); }
+  double due(const CleanPace& pace) const { return first().due(pace_of_first(pace)); }
   Time cut() const;
   // Reopens a finalized attempt.
   void go_on_from(Time cut);
@@ -126,7 +135,7 @@ class Attempt {
     }
   };
   static constexpr std::uint32_t kLate = 600;  // seconds after which nobody waits for a rank
-  static constexpr std::uint32_t kJoin = 120;  // for ranks that nobody has heard of
+  static constexpr std::uint32_t kJoin = 15;   // for ranks that nobody has heard of
 
   const JobIterations& first() const {
     return solos_.empty() ? common_ : solos_.front().iterations;

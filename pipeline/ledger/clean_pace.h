@@ -18,16 +18,18 @@
 
 namespace trainwatch {
 
+// What a clean iteration consists of, in seconds.
+struct UsualPhases {
+  double blocked = 0;  // in phases where ranks wait for each other
+  double work = 0;     // in other phases
+  double gap = 0;      // in none
+};
+
 class CleanPace {
  public:
   static constexpr std::size_t kNeeded = 16;
 
-  // What a clean iteration consists of, in seconds.
-  struct Usual {
-    double blocked = 0;  // in phases where ranks wait for each other
-    double work = 0;     // in other phases
-    double gap = 0;      // in none
-  };
+  using Usual = UsualPhases;
 
   // Seconds per step and unit of work. `enough`: it has to do with what came so far.
   void learn(double pace, bool enough = false);

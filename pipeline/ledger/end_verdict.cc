@@ -64,6 +64,7 @@ void EndEvidences::add(Time at, const EndEvidence& evidence) {
            known.how.file == evidence.file;
   });
   if (again != all_.end()) {
+    if (again->how.weight == EndWeight::root && evidence.weight != EndWeight::root) return;
     *again = AttemptEnd{at, evidence};
     return;
   }

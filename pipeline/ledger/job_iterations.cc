@@ -11,6 +11,7 @@
 namespace trainwatch {
 namespace {
 
+constexpr double kSurelyMore = 1.5;    // times the clean pace: no noise, before that is known
 constexpr double kTiny = 0.01;         // of a step: pauses and differences below are training
 constexpr double kWorthAsking = 0.02;  // of an iteration: losses below keep the part of the steps
 constexpr std::size_t kNoises = 31;
@@ -36,9 +37,18 @@ double JobIterations::scale_of(const JobIteration& iteration) const {
   return iteration.last.steps * work;
 }
 
+JobIterations::ByNumber::iterator JobIterations::begin_iteration(std::int64_t number) {
+  if (free_.empty()) return open_.try_emplace(number).first;
+  free_.key() = number;
+  free_.mapped() = JobIteration{};
+  return open_.insert(std::move(free_)).position;
+}
+
 bool JobIterations::add(const Ended& step, RankLevel& level) {
   if (closed_any_ && step.number <= closed_) return false;
-  const auto [entry, is_new] = open_.try_emplace(step.number);
+  auto entry = open_.find(step.number);
+  const bool is_new = entry == open_.end();
+  if (is_new) entry = begin_iteration(step.number);
   JobIteration& iteration = entry->second;
   if (is_new) {
     iteration.number = step.number;
@@ -94,10 +104,9 @@ void JobIterations::amend_wait(SubjectId rank, std::int64_t number, double wait)
   const auto amend = [rank, wait](JobIteration& iteration) {
     if (iteration.last.rank == rank) iteration.last.wait = std::max(iteration.last.wait, wait);
   };
-  const auto open = open_.find(number);
-  if (open != open_.end()) return amend(open->second);
-  for (JobIteration& held : held_) {
-    if (held.number == number) amend(held);
+  for (ByNumber* const iterations : {&open_, &held_}) {
+    const auto known = iterations->find(number);
+    if (known != iterations->end()) return amend(known->second);
   }
 }
 
@@ -116,9 +125,8 @@ const JobIteration& JobIterations::close_oldest(CleanPace& pace) {
     learn_noise(iteration);
     learn_apart(iteration, pace.known() ? pace.clean() : length);
   }
-  held_.push_back(iteration);
   last_scale_ = scale_of(iteration);
-  return held_.back();
+  return held_.insert(std::move(node)).position->second;
 }
 
 // How much longer than usual the unluckiest rank works, when all have as much to do as usual.
@@ -199,13 +207,13 @@ double JobIterations::usual_wait(CleanPace& pace, const JobIteration& iteration,
 // The first iterations together: their median forgives those that are slow.
 void JobIterations::learn_first(CleanPace& pace) {
   std::vector<double> works;
-  for (const JobIteration& iteration : held_) {
+  for (const auto& [number, iteration] : held_) {
     if (iteration.last.work > 0) works.push_back(iteration.last.work);
   }
   const double usual = works.empty() ? 1 : median_of(std::move(works));
   Time cut = cut_;
   std::vector<double> paces;
-  for (JobIteration& iteration : held_) {
+  for (auto& [number, iteration] : held_) {
     if (iteration.last.work <= 0) iteration.last.work = usual;
     if (cut == kNoTime) cut = iteration.begin == kNoTime ? iteration.end : iteration.begin;
     const double length = seconds_between(cut, iteration.end);
@@ -214,7 +222,7 @@ void JobIterations::learn_first(CleanPace& pace) {
     paces.push_back(rest.left / (iteration.last.steps * iteration.last.work));
     cut = std::max(cut, iteration.end);
   }
-  const bool first_unknown = held_.front().begin == kNoTime && paces.size() >= 3;
+  const bool first_unknown = held_.begin()->second.begin == kNoTime && paces.size() >= 3;
   for (std::size_t i = first_unknown ? 1 : 0; i < paces.size(); ++i) {
     pace.learn(paces[i], i + 1 == paces.size());
   }
@@ -228,7 +236,8 @@ void JobIterations::settle(CleanPace& pace, const IterationContext& context, Tim
     learn_first(pace);
   }
   while (!held_.empty()) {
-    const bool due = all || held_.front().end + kSettle <= latest || held_.size() > kMostOpen;
+    const bool due =
+        all || held_.begin()->second.end + kSettle <= latest || held_.size() > kMostOpen;
     if (!due || !settle_oldest(pace, context, all || held_.size() > kMostOpen, out)) return;
   }
 }
@@ -344,7 +353,7 @@ void JobIterations::note_booked(const JobIteration& iteration) {
 // False: the cause of what it lost may still be read.
 bool JobIterations::settle_oldest(CleanPace& pace, const IterationContext& context, bool all,
                                   std::vector<Booked>& out) {
-  JobIteration& iteration = held_.front();
+  JobIteration& iteration = held_.begin()->second;
   RankIteration& said = iteration.last;
   if (said.work <= 0) said.work = work_;
   Booked booked;
@@ -380,7 +389,7 @@ bool JobIterations::settle_oldest(CleanPace& pace, const IterationContext& conte
   booked.last_step = iteration.first_step + said.steps - 1;
   out.push_back(booked);
   note_booked(iteration);
-  held_.pop_front();
+  free_ = held_.extract(held_.begin());
   front_learnt_ = false;
   if (learnt_ > 0) --learnt_;
   return true;
@@ -399,47 +408,49 @@ double JobIterations::clean_of_unbooked(const CleanPace& pace) const {
       paces.push_back(seconds_between(before, iteration.end) / scale_of(iteration));
     before = iteration.end;
   };
-  for (const JobIteration& iteration : held_) see(iteration);
+  for (const auto& [number, iteration] : held_) see(iteration);
   for (const auto& [number, iteration] : open_) see(iteration);
   return paces.empty() ? 0 : median_of(std::move(paces));
 }
 
-void JobIterations::add_unbooked(const JobIteration& iteration, double clean, Time& cut,
-                                 const IterationContext& context, PartSeconds& book) const {
+void JobIterations::add_unbooked(const JobIteration& iteration, double clean,
+                                 const IterationContext& context, Unbooked& unbooked) const {
   const RankIteration& said = iteration.last;
   const double due = clean * scale_of(iteration);
-  if (cut == kNoTime) {
+  if (unbooked.cut == kNoTime) {
     const Time begin =
         iteration.begin == kNoTime ? iteration.end - from_seconds(due) : iteration.begin;
-    cut = std::max(context.begin, std::min(begin, iteration.end));
-    book[LifePart::startup] += seconds_between(context.begin, cut);
+    unbooked.cut = std::max(context.begin, std::min(begin, iteration.end));
+    unbooked.book[LifePart::startup] += seconds_between(context.begin, unbooked.cut);
   }
-  double left = seconds_between(cut, iteration.end);
-  const auto take = [&left, &book](LifePart part, double seconds) {
+  double left = seconds_between(unbooked.cut, iteration.end);
+  const auto take = [&left, &unbooked](LifePart part, double seconds) {
     seconds = std::clamp(seconds, 0.0, left);
-    book[part] += seconds;
+    unbooked.book[part] += seconds;
     left -= seconds;
   };
   take(LifePart::checkpoint, said.checkpoint);
   take(LifePart::evaluation, said.evaluation);
-  take(LifePart::input_wait, said.wait);
-  take(LifePart::training, due * (1 + 0.1));
-  take(booked_ == 0 ? LifePart::startup : LifePart::unattributed, left);
-  cut = std::max(cut, iteration.end);
+  if (unbooked.warm) take(LifePart::input_wait, said.wait);
+  const double excess = left > kSurelyMore * due ? left - due : 0;
+  take(LifePart::training, left - excess);
+  unbooked.warm = unbooked.warm || excess <= 0;
+  take(unbooked.warm ? LifePart::unattributed : LifePart::startup, excess);
+  unbooked.cut = std::max(unbooked.cut, iteration.end);
 }
 
 PartSeconds JobIterations::provisional(const CleanPace& pace, const IterationContext& context,
                                        const Rest& rest) const {
-  PartSeconds book;
-  Time cut = cut_;
+  Unbooked unbooked{{}, cut_, warm_};
   const double clean = clean_of_unbooked(pace);
-  for (const JobIteration& iteration : held_) add_unbooked(iteration, clean, cut, context, book);
-  for (const auto& [number, iteration] : open_) add_unbooked(iteration, clean, cut, context, book);
-  if (cut == kNoTime) {
+  for (const auto& [number, iteration] : held_) add_unbooked(iteration, clean, context, unbooked);
+  for (const auto& [number, iteration] : open_) add_unbooked(iteration, clean, context, unbooked);
+  PartSeconds& book = unbooked.book;
+  if (unbooked.cut == kNoTime) {
     book[LifePart::startup] += seconds_between(context.begin, rest.until);
     return book;
   }
-  double tail = seconds_between(cut, rest.until);
+  double tail = seconds_between(unbooked.cut, rest.until);
   const auto take = [&tail, &book](LifePart part, double seconds) {
     seconds = std::clamp(seconds, 0.0, tail);
     book[part] += seconds;

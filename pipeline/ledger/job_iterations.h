@@ -101,6 +101,13 @@ class JobIterations {
   // Null: none is open.
   const JobIteration* oldest() const { return open_.empty() ? nullptr : &open_.begin()->second; }
   std::size_t open_count() const { return open_.size(); }
+  // Calls `use` with each that so many ranks have ended, which others may not have.
+  template <class Use>
+  void each_open(std::uint32_t ranks, Use&& use) const {
+    for (const auto& [number, iteration] : open_) {
+      if (iteration.seen >= ranks) use(iteration);
+    }
+  }
   std::size_t held_count() const { return held_.size(); }
   // Nothing more of it is expected. Returns it; valid until the next call.
   const JobIteration& close_oldest(CleanPace& pace);
@@ -142,6 +149,7 @@ class JobIterations {
   void state(StateIo& io);
 
  private:
+  using ByNumber = std::map<std::int64_t, JobIteration>;
   static constexpr std::uint32_t kApartInRow = 10;
   static constexpr std::uint32_t kLongestWarmUp = 10;  // iterations
 
@@ -161,6 +169,7 @@ class JobIterations {
     LifePart wait = LifePart::input_wait;  // that has its wait for input
   };
 
+  ByNumber::iterator begin_iteration(std::int64_t number);
   void learn_noise(JobIteration& iteration);
   void learn_apart(const JobIteration& iteration, double length);
   void learn_first(CleanPace& pace);
@@ -182,13 +191,20 @@ class JobIterations {
   void stall(const CleanPace& pace, double length, PartSeconds& named);
   void note_booked(const JobIteration& iteration);
   double warm_up(double excess, PartSeconds& named, PartSeconds& parts);
-  void add_unbooked(const JobIteration& iteration, double clean, Time& cut,
-                    const IterationContext& context, PartSeconds& book) const;
+  // The account of what is not booked yet.
+  struct Unbooked {
+    PartSeconds book;
+    Time cut = kNoTime;
+    bool warm = false;
+  };
+  void add_unbooked(const JobIteration& iteration, double clean, const IterationContext& context,
+                    Unbooked& unbooked) const;
   double clean_of_unbooked(const CleanPace& pace) const;
   double scale_of(const JobIteration& iteration) const;
 
-  std::map<std::int64_t, JobIteration> open_;  // by number
-  std::deque<JobIteration> held_;              // closed, not booked
+  ByNumber open_;
+  ByNumber held_;             // closed, not booked
+  ByNumber::node_type free_;  // the last that was booked, for the next one: nothing is allocated
   BarrierFinder barriers_;
   std::uint32_t ranks_ = 1;
   std::int64_t closed_ = 0;  // the last number

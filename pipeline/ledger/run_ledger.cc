@@ -9,6 +9,8 @@ namespace trainwatch {
 namespace {
 
 constexpr auto kGrace = std::chrono::seconds(10);  // between which the ranks of an attempt begin
+constexpr auto kSameProcess = std::chrono::seconds(1);  // its files say when it began, about
+constexpr auto kWholeSecond = std::chrono::seconds(1);  // what schedulers write
 constexpr auto kVanishedAfter = std::chrono::seconds(2);
 constexpr std::uint32_t kBookedAfter = 10;  // seconds from the next attempt's first evidence on
 constexpr std::size_t kEnds = 128;          // of steps
@@ -19,6 +21,7 @@ constexpr std::size_t kMostWork = 4096;
 constexpr double kSlow = 0.2;  // of the last minute
 constexpr double kSlowSeconds = 60;
 constexpr std::uint32_t kRateSteps = 10;
+constexpr std::int64_t kMostPassedOver = 1'000'000;
 
 }  // namespace
 
@@ -29,7 +32,14 @@ std::string_view to_string(LifeState state) {
 }
 
 Time RunLedger::now(const Clock& clock) const {
-  return clock.now == kNoTime ? latest_ : std::max(clock.now, latest_);
+  return clock.now == kNoTime ? latest_ : std::max(clock.now - behind_, latest_);
+}
+
+// If the times in a file are those of another day than it was written on, its writer's clock is
+// wrong, or somebody plays an old job.
+void RunLedger::read(Time written) {
+  if (latest_ == std::exchange(latest_read_, latest_)) return;
+  behind_ = written - latest_ > kGoneAfter ? written - latest_ : Nanos{};
 }
 
 RunLedger::Place RunLedger::find(SubjectId rank) {
@@ -69,7 +79,7 @@ RunLedger::Place RunLedger::move_on(const Writer& writer, Time at, std::uint32_t
     if (!later || attempt.finalized) continue;
     if (next == nullptr || attempt.info.began <= at + kGrace) next = &attempt;
   }
-  if (old.rank != nullptr && !old.rank->ended) {
+  if (old.attempt != nullptr && old.rank != nullptr && !old.rank->ended) {
     old.attempt->leave(*old.rank);
     old.rank->ended = true;
   }
@@ -92,7 +102,9 @@ RunLedger::Place RunLedger::place_of(const Writer& writer, Time at, const Clock&
 
 void RunLedger::process_began(const Writer& writer, const RunNote& note, const Clock& clock) {
   const Place known = find(writer.rank);
-  if (known.rank != nullptr && note.at <= known.rank->activity) {
+  const bool same = known.rank != nullptr &&
+                    (note.at <= known.rank->activity || note.at - known.rank->began < kSameProcess);
+  if (same) {
     known.attempt->info.ranks = std::max(known.attempt->info.ranks, note.world_size);
     return;  // its next file
   }
@@ -103,6 +115,17 @@ void RunLedger::process_began(const Writer& writer, const RunNote& note, const C
 void RunLedger::launched(const RunNote& note, const Clock& clock) {
   if (attempts_.empty()) {
     begin_attempt(note.at, note.world_size, clock);
+    return;
+  }
+  // A log may be read after the timelines of its ranks: the attempt began with its first line.
+  for (std::size_t i = 0; i < attempts_.size(); ++i) {
+    Attempt& attempt = attempts_[i];
+    if (note.at >= attempt.info.began || attempt.cut() != kNoTime) continue;
+    const bool follows = i == 0
+                             ? past_.empty() && attempt.info.number == 1
+                             : !attempts_[i - 1].finalized && note.at >= attempts_[i - 1].evidence;
+    if (follows && attempt.info.began - note.at < kGoneAfter) attempt.info.began = note.at;
+    if (follows && i == 0) began_ = attempt.info.began;
     return;
   }
   Attempt& last = attempts_.back();
@@ -190,6 +213,7 @@ void RunLedger::on(const Writer& writer, const Span& span, const Clock& clock) {
   const auto phase = phase_of(span.kind);
   const Place own = place_of(writer, span.start, clock);
   Attempt::Rank& rank = *own.rank;
+  if (span.start >= own.attempt->info.ended) resume(*own.attempt);
   latest_ = std::max(latest_, span.end());
   own.attempt->moved(span.end());
   rank.activity = std::max(rank.activity, span.end());
@@ -213,12 +237,14 @@ void RunLedger::on(const Writer& writer, const Step& step, const Clock& clock) {
   origin_ = step.origin;
   if (better) {  // its iterations come from one source
     const Time began = began_;
+    std::string id = std::move(id_);
     *this = RunLedger();
+    id_ = std::move(id);
     origin_ = step.origin;
     begin_attempt(std::min(began, step.begin), 0, clock);
   }
   const Nanos all = step.duration * static_cast<std::int64_t>(step.steps);
-  const Time began = step.origin == Origin::log ? step.end() - all : step.begin;
+  const Time began = step.origin == Origin::log ? std::max(step.end() - all, Time{}) : step.begin;
   Place own = place_of(writer, began, clock);
   if (own.rank->first) release_first(own, step.number, clock);
   const bool numbered = own.rank->number != kNoStep;
@@ -246,7 +272,7 @@ void RunLedger::release_first(Place own, std::int64_t next, const Clock& clock) 
   const std::int64_t stands_for = std::min(next - first.number, first.number);
   if (stands_for > 1 && stands_for < 1'000'000) {
     first.steps = static_cast<std::uint32_t>(stands_for);
-    const Time began = first.end() - first.duration * stands_for;
+    const Time began = std::max(first.end() - first.duration * stands_for, Time{});
     const bool only = begun_ == 1 && own.attempt->cut() == kNoTime && !own.attempt->has_steps();
     if (only && began < began_) own.attempt->info.began = began_ = began;
   }
@@ -257,7 +283,9 @@ void RunLedger::add_step(Place own, const Step& step, const Clock& clock) {
   Attempt& attempt = *own.attempt;
   Attempt::Rank& rank = *own.rank;
   const Time end = step.end();
-  goes_on(attempt, step.start);
+  // If an end was reported before, it was none: somebody caught the exception.
+  attempt.step_began = std::max(attempt.step_began, step.start);
+  resume(attempt);
   if (rank.ended || rank.lost) attempt.come_back(rank);
   rank.ended = rank.lost = rank.closed = rank.vanished = false;
   latest_ = std::max(latest_, end);
@@ -266,10 +294,15 @@ void RunLedger::add_step(Place own, const Step& step, const Clock& clock) {
 
   const bool record = step.origin == Origin::log;
   const std::int64_t number = step.number == kNoStep ? rank.number + 1 : step.number;
+  // A profiler records some steps, and the job does the others as well.
+  std::uint32_t steps = step.steps;
+  const bool passed_over = step.origin == Origin::profiler && rank.number != kNoStep &&
+                           number > rank.number + 1 && number - rank.number < kMostPassedOver;
+  if (passed_over) steps = static_cast<std::uint32_t>(number - rank.number);
   JobIterations::Ended said;
   said.said = rank.next;
   said.said.rank = step.subject;
-  said.said.steps = step.steps;
+  said.said.steps = steps;
   const Nanos own_time = step.duration * static_cast<std::int64_t>(step.steps);
   const Time before = rank.last_end != kNoTime ? rank.last_end
                       : record                 ? end - own_time
@@ -283,9 +316,9 @@ void RunLedger::add_step(Place own, const Step& step, const Clock& clock) {
     if (work != work_.end() && work->second.step == number)
       said.said.work = work->second.per_second * to_seconds(step.duration);
   }
-  said.first_step = number - step.steps + 1;
+  said.first_step = number - steps + 1;
   said.number = rank.base + number;
-  said.begin = record ? end - own_time : step.start;
+  said.begin = record ? std::max(end - own_time, Time{}) : step.start;
   said.end = end;
   said.place = attempt.seen_ranks() > 1 || attempt.info.ranks > 1 ? rank.place : -1;
   said.second = clock.second;
@@ -315,10 +348,14 @@ void RunLedger::add_first_record(Place own, const Step& next, const Clock& clock
   said.said = std::exchange(rank.next, RankIteration{});
   said.said.rank = rank.next.rank = next.subject;
   said.number = rank.base + number;
-  said.first_step = number;
+  // As many as the next record, but not more than there can have been.
+  const std::int64_t steps =
+      std::clamp<std::int64_t>(next.steps, 1, std::max<std::int64_t>(number, 1));
+  said.said.steps = static_cast<std::uint32_t>(steps);
+  said.first_step = number - steps + 1;
   said.end = rank.record_at;
   said.second = clock.second;
-  own.attempt->note_number(number, number);
+  own.attempt->note_number(said.first_step, number);
   rank.last_end = rank.record_at;
   rank.number = number;
   own.attempt->add(rank, said);
@@ -331,9 +368,8 @@ void RunLedger::amend(const Writer& writer, const Step& step) {
     own.attempt->amend_wait(writer.rank, step.number, to_seconds(step.data_wait) * step.steps);
 }
 
-// A step that begins after an end was reported: it was none, somebody caught the exception.
-void RunLedger::goes_on(Attempt& attempt, Time step_began) {
-  attempt.step_began = std::max(attempt.step_began, step_began);
+// What was silent for long enough to be over speaks again.
+void RunLedger::resume(Attempt& attempt) {
   if (!attempt.finalized || end_of(place_of(attempt))) return;
   attempt.go_on_from(attempt.info.ended);
   reported_over_ = false;
@@ -349,7 +385,7 @@ std::optional<AttemptEnd> RunLedger::end_of(std::size_t place) const {
   if (end_evidences_.empty()) return std::nullopt;
   const Attempt& attempt = attempts_[place];
   Time from = place == 0 && past_.empty() ? Time{} : attempt.info.began;
-  if (attempt.step_began != kNoTime) from = std::max(from, attempt.step_began);
+  if (attempt.step_began != kNoTime) from = std::max(from, attempt.step_began - kWholeSecond);
   const bool last = place + 1 == attempts_.size();
   return end_evidences_.verdict(from, last ? Time::max() : attempts_[place + 1].info.began);
 }
@@ -363,13 +399,9 @@ void RunLedger::written(Time at) {
   latest_ = std::max(latest_, at);
 }
 
-void RunLedger::closed(const Writer& writer, Time at, const Clock& clock) {
-  static_cast<void>(clock);
+void RunLedger::closed(const Writer& writer) {
   const Place own = find(writer.rank);
-  if (own.rank == nullptr) return;
-  own.rank->closed = true;
-  own.attempt->saw(at);
-  latest_ = std::max(latest_, at);
+  if (own.rank != nullptr) own.rank->closed = true;
 }
 
 bool RunLedger::reopened(const Writer& writer) {
@@ -423,23 +455,36 @@ std::optional<Time> RunLedger::ending(const Attempt& attempt, const Clock& clock
   if (const auto end = end_of(attempts_.size() - 1)) return std::max(attempt.evidence, end->at);
   if (attempt.all_ended()) return attempt.evidence;
   const Nanos silence = now(clock) - attempt.evidence;
-  if (silence > kGoneAfter) return attempt.evidence;
-  if (attempt.all_vanished() && silence > kVanishedAfter) return attempt.evidence;
   const bool quiet = clock.at_end || to_seconds(silence) > attempt.patience(pace_of(attempt));
+  if (silence > kGoneAfter) return attempt.evidence;
+  // Nobody can say that the silence of another clock is a stall.
+  const bool strange = clock.now != kNoTime && behind_ > Nanos{};
+  if (strange && quiet) return attempt.evidence;
+  const bool gone = attempt.all_vanished() || (strange && attempt.all_closed());
+  if (gone && silence > kVanishedAfter) return attempt.evidence;
   if (attempt.all_closed() && quiet) return attempt.evidence;
   return std::nullopt;
 }
 
-void RunLedger::count(const Attempt& attempt, const JobIteration& iteration) {
+void RunLedger::count(const Attempt& attempt, const JobIteration& iteration,
+                      StepCounts& counts) const {
   IterationContext context = context_of(attempt, nullptr);
   for (const Attempt& before : attempts_) {
     if (before.info.number < attempt.info.number) context.done = std::max(context.done, before.top);
   }
   const std::uint32_t redone = context.old_steps(iteration);
-  steps_ += iteration.last.steps - redone;
-  redone_ += redone;
-  if (ends_.size() == kEnds) ends_.pop_front();
-  ends_.push_back({iteration.end, iteration.last.steps});
+  counts.steps += iteration.last.steps - redone;
+  counts.redone += redone;
+  if (counts.ends.size() == kEnds) counts.ends.pop_front();
+  counts.ends.push_back({iteration.end, iteration.last.steps});
+}
+
+RunLedger::StepCounts RunLedger::counts_with_open() const {
+  StepCounts counts = counts_;
+  for (const Attempt& attempt : attempts_) {
+    attempt.each_open([&](const JobIteration& iteration) { count(attempt, iteration, counts); });
+  }
+  return counts;
 }
 
 void RunLedger::book(const PartSeconds& parts, std::uint32_t ranks) {
@@ -447,18 +492,26 @@ void RunLedger::book(const PartSeconds& parts, std::uint32_t ranks) {
   rank_parts_.add(parts, std::max(ranks, 1U));
 }
 
-// Only what was recorded, not the time between cycles.
+// Only what was recorded: the time between cycles is taken for training.
 void RunLedger::lose_as_recorded(JobIterations::Booked& one) const {
-  if (origin_ != Origin::profiler || one.steps != 1) return;
-  for (const CycleShare& cycle : cycles_) {
-    if (one.to <= cycle.from || one.from >= cycle.to) continue;
-    const double all = one.parts[LifePart::training] + one.parts[LifePart::input_wait];
-    const double lost = std::min(cycle.share.total(), 1.0);
-    one.parts[LifePart::training] = all * (1 - lost);
-    one.parts[LifePart::input_wait] = 0;
-    one.parts.add(cycle.share, all);
+  if (origin_ != Origin::profiler) return;
+  if (one.steps != 1) {
+    const double all = one.parts.total();
+    one.parts = PartSeconds();
+    one.parts[LifePart::training] = all;
     return;
   }
+  const auto recorded = std::ranges::find_if(cycles_, [&one](const CycleShare& cycle) {
+    return cycle.from < one.to && one.from < cycle.to;
+  });
+  if (recorded == cycles_.end()) return;
+  double all = 0;
+  for (std::size_t i = 0; i < kLifeParts; ++i) {
+    const auto part = static_cast<LifePart>(i);
+    if (part == LifePart::training || is_trouble(part)) all += std::exchange(one.parts[part], 0.0);
+  }
+  one.parts[LifePart::training] = all * (1 - std::min(recorded->share.total(), 1.0));
+  one.parts.add(recorded->share, all);
 }
 
 void RunLedger::on(const CycleSummary& cycle) {
@@ -478,8 +531,15 @@ void RunLedger::on(const CycleSummary& cycle) {
   lose(LifePart::unattributed, cycle.idle(IdleReason::queued));
   lose(LifePart::communication, cycle.sum(&StepSummary::exposed_communication_ns));
   lose(LifePart::memory_copy, cycle.sum(&StepSummary::exposed_memory_ns));
-  if (cycles_.size() == kCycles) cycles_.pop_front();
-  cycles_.push_back(lost);
+  const auto same = std::ranges::find_if(cycles_, [&lost](const CycleShare& other) {
+    return other.from < lost.to && lost.from < other.to;
+  });
+  if (same == cycles_.end()) {
+    if (cycles_.size() == kCycles) cycles_.pop_front();
+    cycles_.push_back(lost);
+  } else if (lost.share[LifePart::communication] < same->share[LifePart::communication]) {
+    *same = lost;
+  }
 }
 
 std::optional<Time> RunLedger::ended() const {
@@ -556,7 +616,7 @@ void RunLedger::finalize(std::size_t place, const Clock& clock, const LossJudge*
     if (rank.first) release_first({&attempt, &rank}, rank.first->number + 1, clock);
   });
   attempt.close(pace, clock.second, true,
-                [&](const JobIteration& iteration) { count(attempt, iteration); });
+                [&](const JobIteration& iteration) { count(attempt, iteration, counts_); });
   const IterationContext context = context_of(attempt, judge);
   attempt.settle(pace, context, true, [&](const JobIterations::Booked& one, double weight) {
     book(one, weight, ranks);
@@ -584,7 +644,7 @@ void RunLedger::advance(const Clock& clock, const LossJudge* judge) {
     if (attempt.finalized) continue;
     CleanPace& pace = pace_of(attempt);
     attempt.close(pace, clock.second, false,
-                  [&](const JobIteration& iteration) { count(attempt, iteration); });
+                  [&](const JobIteration& iteration) { count(attempt, iteration, counts_); });
     const bool first = i == 0 || attempts_[i - 1].finalized;
     if (!first) continue;
     const std::uint32_t ranks = std::max(attempt.info.ranks, attempt.seen_ranks());
@@ -596,6 +656,9 @@ void RunLedger::advance(const Clock& clock, const LossJudge* judge) {
   while (attempts_.size() > 1 && attempts_.front().finalized) {
     Attempt& done = attempts_.front();
     done.info.end = end_of(0);
+    done.info.step_began = done.info.began;
+    if (done.step_began != kNoTime)
+      done.info.step_began = std::max(done.step_began - kWholeSecond, done.info.began);
     if (past_.size() == kAttemptsKept) past_.erase(past_.begin());
     past_.push_back(done.info);
     attempts_.pop_front();
@@ -638,21 +701,27 @@ LifeState RunLedger::state_of(const Attempt& attempt, const Clock& clock, Life& 
 }
 
 // Steps that ended after the first end in the last minute, by the time since that; at least ten.
-double RunLedger::rate(const Life& life, const Attempt& last) const {
-  if (ends_.empty() || life.state == LifeState::stalled) return 0;
+double RunLedger::rate(const Life& life, const Attempt& last,
+                       const std::deque<StepEnd>& ends) const {
+  if (ends.empty() || life.state == LifeState::stalled) return 0;
   const double patience = last.patience(pace_of(last));
   const bool finished = life.state == LifeState::finished;
-  if (!finished && seconds_between(ends_.back().at, life.until) > patience) return 0;
-  const Time to = trainwatch::goes_on(life.state) ? life.until : ends_.back().at;
-  std::size_t first = ends_.size();
+  if (!finished && seconds_between(ends.back().at, life.until) > patience) return 0;
+  // The next one is not due yet, or for as long as it is overdue.
+  Nanos due = from_seconds(last.due(pace_of(last)));
+  if (ends.size() > 1) due = std::max(due, ends.back().at - ends[ends.size() - 2].at);
+  const Time overdue = life.until - due;
+  const bool over = !trainwatch::goes_on(life.state);
+  const Time to = over ? ends.back().at : std::max(ends.back().at, overdue);
+  std::size_t first = ends.size();
   std::uint64_t steps = 0;
   while (first > 0 &&
-         (ends_[first - 1].at >= to - std::chrono::seconds(60) || steps < kRateSteps + 1)) {
+         (ends[first - 1].at >= to - std::chrono::seconds(60) || steps < kRateSteps + 1)) {
     --first;
-    steps += ends_[first].steps;
+    steps += ends[first].steps;
   }
-  const double seconds = seconds_between(ends_[first].at, to);
-  return seconds > 0 ? static_cast<double>(steps - ends_[first].steps) / seconds : 0;
+  const double seconds = seconds_between(ends[first].at, to);
+  return seconds > 0 ? static_cast<double>(steps - ends[first].steps) / seconds : 0;
 }
 
 Life RunLedger::life(const Clock& clock) const {
@@ -684,6 +753,12 @@ Life RunLedger::life(const Clock& clock) const {
   life.wall = seconds_between(began_, life.until);
   life.rank_seconds = life.rank_parts.total();
   life.attempts = past_;
+  for (std::size_t i = 0; i < life.attempts.size(); ++i) {
+    const bool last_past = i + 1 == past_.size();
+    const Time next = last_past ? attempts_.front().info.began : past_[i + 1].began;
+    const Time from = std::max(past_[i].began, past_[i].step_began);
+    if (const auto found = end_evidences_.verdict(from, next)) life.attempts[i].end = found;
+  }
   for (const Attempt& attempt : attempts_) {
     AttemptInfo info = attempt.info;
     info.ranks = std::max(info.ranks, attempt.seen_ranks());
@@ -695,13 +770,14 @@ Life RunLedger::life(const Clock& clock) const {
     life.own_seconds += attempt.own_seconds();
     life.own_steps += attempt.own_steps();
   }
-  life.steps = steps_;
-  life.redone_steps = redone_;
+  const StepCounts counts = counts_with_open();
+  life.steps = counts.steps;
+  life.redone_steps = counts.redone;
   life.step = last.info.last_step;
-  life.last_step_at = ends_.empty() ? kNoTime : ends_.back().at;
+  life.last_step_at = counts.ends.empty() ? kNoTime : counts.ends.back().at;
   life.total_steps = total_;
   life.seconds_per_step = pace_of(last).clean();
-  life.steps_per_second = rate(life, last);
+  life.steps_per_second = rate(life, last, counts.ends);
   const bool training = life.state == LifeState::running || life.state == LifeState::slow;
   if (training && total_ > life.step && life.step != kNoStep && life.steps_per_second > 0)
     life.eta_seconds = static_cast<double>(total_ - life.step) / life.steps_per_second;
@@ -738,7 +814,14 @@ void RunLedger::loaded() {
   for (Attempt& attempt : attempts_) attempt.count_ranks();
 }
 
+void RunLedger::StepCounts::state(StateIo& io) {
+  io(steps);
+  io(redone);
+  io(ends);
+}
+
 void RunLedger::state(StateIo& io) {
+  io(id_);
   io(attempts_);
   io(past_);
   io(paces_);
@@ -746,21 +829,21 @@ void RunLedger::state(StateIo& io) {
   io(rank_parts_);
   io(began_);
   io(latest_);
+  io(latest_read_);
+  io(behind_);
   io(origin_);
   io(begun_);
   io(done_);
-  io(steps_);
-  io(redone_);
+  io(counts_);
   io(total_);
   io(slow_);
-  io(ends_);
   io(end_evidences_);
   io(checkpoint_files_);
   io(work_);
   io(cycles_);
   io(reported_over_);
   io(reported_end_);
-  if (past_.size() > kAttemptsKept || paces_.size() > kRegimes || ends_.size() > kEnds ||
+  if (past_.size() > kAttemptsKept || paces_.size() > kRegimes || counts_.ends.size() > kEnds ||
       checkpoint_files_.size() > kFiles || work_.size() > kMostWork) {
     io.fail();
   }

@@ -14,6 +14,8 @@
 #include <deque>
 #include <map>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "pipeline/ledger/attempt.h"
@@ -100,7 +102,7 @@ class RunLedger {
   void amend(const Writer& writer, const Step& step);
   void on(const Writer& writer, const RunNote& note, const Clock& clock);
   // The rank's files are closed, or go on in another one.
-  void closed(const Writer& writer, Time at, const Clock& clock);
+  void closed(const Writer& writer);
   // True: they had been closed.
   bool reopened(const Writer& writer);
   // What a profiler recorded: where steps come from nothing else, they lost what it shows.
@@ -112,11 +114,18 @@ class RunLedger {
   // A record of a log about this step, before it is known how long that took.
   void record(const Writer& writer, std::int64_t step, Time at, const Clock& clock);
   void total_steps(std::int64_t total) { total_ = total; }
+  // What its environment or its files call it: a scheduler's job, an id of a run. Empty: nothing.
+  void name(std::string_view id) { id_ = id; }
+  const std::string& id() const { return id_; }
 
   // Closes and books what can be.
   void advance(const Clock& clock, const LossJudge* judge);
-  // What was booked since the last call, for the chart: bounded.
-  std::vector<JobIterations::Booked> take_booked() { return std::exchange(booked_now_, {}); }
+  // Calls `use` with what was booked since the last call, for the chart: bounded.
+  template <class Use>
+  void take_booked(Use&& use) {
+    for (const JobIterations::Booked& one : booked_now_) use(one);
+    booked_now_.clear();
+  }
 
   bool empty() const { return attempts_.empty(); }
   // When the last attempt ended, once all of its time is booked.
@@ -130,6 +139,10 @@ class RunLedger {
   std::optional<RunEnding> take_ending();
   // Its log was written to then, whatever that says.
   void written(Time at);
+  // All that was given to it since the last call was in a file, which was written to then.
+  void read(Time written);
+  // Other files of the job go on until then, as those of a sampler do: in a replay, that is now.
+  void stood_still_until(Time at) { latest_ = std::max(latest_, at); }
   Life life(const Clock& clock) const;
   // What is booked, which only grows.
   const PartSeconds& booked() const { return parts_; }
@@ -174,7 +187,7 @@ class RunLedger {
   Place move_on(const Writer& writer, Time at, std::uint32_t world, const Clock& clock);
   void process_began(const Writer& writer, const RunNote& note, const Clock& clock);
   void launched(const RunNote& note, const Clock& clock);
-  void goes_on(Attempt& attempt, Time step_began);
+  void resume(Attempt& attempt);
   void add_first_record(Place own, const Step& next, const Clock& clock);
   void add_step(Place place, const Step& step, const Clock& clock);
   // True: the next step says how many steps it stands for.
@@ -183,7 +196,16 @@ class RunLedger {
   std::size_t place_of(const Attempt& attempt) const;
   bool hold_first(Place own, const Step& step);
   void release_first(Place own, std::int64_t next, const Clock& clock);
-  void count(const Attempt& attempt, const JobIteration& iteration);
+  // Ended steps, as they are counted.
+  struct StepCounts {
+    std::uint64_t steps = 0;  // without redone ones
+    std::uint64_t redone = 0;
+    std::deque<StepEnd> ends;  // of the last
+
+    void state(StateIo& io);
+  };
+  void count(const Attempt& attempt, const JobIteration& iteration, StepCounts& counts) const;
+  StepCounts counts_with_open() const;
   void book(JobIterations::Booked one, double weight, std::uint32_t ranks);
   void lose_as_recorded(JobIterations::Booked& one) const;
   void book(const PartSeconds& parts, std::uint32_t ranks);
@@ -194,9 +216,10 @@ class RunLedger {
   CleanPace& pace_of(const Attempt& attempt);
   const CleanPace& pace_of(const Attempt& attempt) const;
   Time now(const Clock& clock) const;
-  double rate(const Life& life, const Attempt& last) const;
+  double rate(const Life& life, const Attempt& last, const std::deque<StepEnd>& ends) const;
   LifeState state_of(const Attempt& attempt, const Clock& clock, Life& life) const;
 
+  std::string id_;
   std::deque<Attempt> attempts_;  // the last ones: of all but the last, not all is booked
   std::vector<AttemptInfo> past_;
   std::map<std::uint32_t, CleanPace> paces_;  // by the number of ranks: the regime
@@ -204,19 +227,20 @@ class RunLedger {
   PartSeconds parts_;
   PartSeconds rank_parts_;
   Time began_ = kNoTime;
-  Time latest_ = kNoTime;  // evidence
+  Time latest_ = kNoTime;       // evidence
+  Time latest_read_ = kNoTime;  // of it, at the last read()
+  Nanos behind_{};              // the clock, where its times are those of another day
   std::optional<Origin> origin_;
   std::uint64_t begun_ = 0;      // attempts
   std::int64_t done_ = kNoStep;  // the last step that booked attempts have ended
-  std::uint64_t steps_ = 0;
-  std::uint64_t redone_ = 0;
+  StepCounts counts_;
   std::int64_t total_ = 0;
   double slow_ = 0;  // the share of the last minute that causes took, decaying
-  std::deque<StepEnd> ends_;
   EndEvidences end_evidences_;
   std::vector<Time> checkpoint_files_;
   std::map<SubjectId, Work> work_;  // that logs say, of the record that is read
-  // What share of its time the last cycles of a profiler lost, by part.
+  // What share of its time the last cycles of a profiler lost, by part: of those of several ranks
+  // at the same time that of the rank which waited least for the others.
   struct CycleShare {
     Time from{};
     Time to{};

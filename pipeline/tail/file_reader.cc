@@ -134,8 +134,8 @@ bool FileReader::read_chunk(TrackedFile& file, TailSink& sink) {
   if (step->bytes.empty()) return true;
   if (file.offset() == step->bytes.size()) file.progress.gzip = step->bytes.starts_with(kGzip);
   announce(file, sink);
-  sink.data(file.identity.id,
-            {step->bytes, time_from_ns(file.progress.modified_ns), file.progress.read});
+  sink.data(file.identity.id, {step->bytes, time_from_ns(file.progress.modified_ns),
+                               file.progress.read, file.progress.size <= file.offset()});
   return true;
 }
 

@@ -77,6 +77,8 @@ struct AppendedBytes {
   Time written{};
   // Of all of the content up to the end of `bytes`.
   const Fingerprint& read;
+  // They end where the file did when it was last looked at.
+  bool to_end = true;
 };
 
 // Receives what the tailer finds. Calls come in file order.

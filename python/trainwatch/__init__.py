@@ -16,7 +16,8 @@
 Each step, phase, wait for a batch and construction of a loader iterator becomes one line of
 `/path/out/framework/<rank>-<host>_pythontimeline.json.tmp`, written at once, in the format of
 SageMaker's profiler. Every 60 seconds or 10 MB, and at the end, the file is closed and moved to
-`framework/pevents/<hour>/`. `trainwatch run --watch=/path/out` reads both.
+`framework/pevents/<hour>/`. `trainwatch run --watch=/path/out` reads both. The begin of each step is
+a line as well, and at its end the process says how it ended.
 
 A step begins when the loop began to wait for its batch, so it covers the wait and the body. Pauses
 of Python's garbage collector of a millisecond or more are recorded as well.
@@ -34,6 +35,7 @@ import json
 import logging
 import os
 import socket
+import sys
 import threading
 import time
 from typing import Any, Dict, Iterable, Iterator, Mapping, NamedTuple, Optional, Set, Tuple
@@ -48,6 +50,8 @@ __all__ = ["Place", "Watch", "place"]
 _SHORTEST_PAUSE_US = 1000
 _MOST_PAUSES = 100  # between two events
 _MOST_HELD = 4096  # characters
+_MOST_SAID = 300  # characters of an exception's message
+_MOST_CHAINED = 16  # exceptions
 
 
 class _Launcher(NamedTuple):
@@ -126,14 +130,15 @@ class Watch:
                  rotate_bytes: int = 10485760) -> None:
         here = place()
         number = (here.rank or 0) if rank is None else int(rank)
-        name = str(node or here.node or socket.gethostname()).replace("_", "-").replace(".", "-")
-        self._timeline = _Timeline(os.fspath(out), "%d-%s" % (number, name), rotate_seconds,
-                                   rotate_bytes, _labels(here))
+        self._timeline = _Timeline(os.fspath(out), writer_name(number, node or here.node),
+                                   rotate_seconds, rotate_bytes,
+                                   process_labels(here, process_start()))
         self._next_step: Dict[str, int] = {}  # mode -> number of its next step
-        self._here = threading.local()        # .waiting_since, .step: what this thread is doing
+        self._here = threading.local()        # .batch, .step: what this thread is doing
         Watch.made += 1
         gc.callbacks.append(self._timeline.on_collection)
-        atexit.register(self.close)
+        note_exits()
+        atexit.register(self._at_exit)
 
     def batches(self, loader: Iterable, mode: str = "TRAIN") -> "_Batches":
         """Iterates over `loader` (any iterable), recording how long each batch was waited for."""
@@ -168,23 +173,47 @@ class Watch:
         self._next_step[mode] = number + 1
         return number
 
+    def begin(self, number: int, mode: str = "TRAIN") -> None:
+        """Says that this step has begun, now: of a process that hangs, it is the last that is
+        known. What is held is written with it."""
+        self._timeline.begin("Step:ModeKeys." + mode, number)
+
     def rest(self) -> None:
         """Closes the file, by which readers know that the training is over or pauses; the next
         event opens another."""
         self._timeline.close(for_good=False)
 
     def close(self) -> None:
-        """Closes the file; what is recorded afterwards is ignored. Called at exit."""
+        """Closes the file; what is recorded afterwards is ignored. Called at exit. The training has
+        ended by this, well, unless an exception is on its way: then it shows at exit whether anybody
+        caught it."""
+        self._close(None if sys.exc_info()[0] else {"how": "completed"})
+
+    def _close(self, end: Optional[Dict[str, Any]]) -> None:
         if self._timeline.on_collection in gc.callbacks:
             gc.callbacks.remove(self._timeline.on_collection)
-        self._timeline.close()
-        atexit.unregister(self.close)
+        self._timeline.close(end=end)
+        if end:
+            atexit.unregister(self._at_exit)
+
+    def _at_exit(self) -> None:
+        self._close(end_of_process(self._timeline.last_end) or {"how": "completed"})
 
     def __enter__(self) -> "Watch":
         return self
 
-    def __exit__(self, *_: Any) -> None:
-        self.close()
+    def __exit__(self, kind: Any, failure: Any, _: Any) -> None:
+        self._close(end_by(failure) if failure else {"how": "completed"})
+
+
+class _Batch(NamedTuple):
+    """What a step is made of that begins in this thread."""
+    since: Optional[int]  # when it was asked for; None: a step has begun with it
+    mode: str             # "": there is no batch
+    number: int           # of the step that has been said to begin with it
+
+
+_NO_BATCH = _Batch(None, "", -1)
 
 
 class _Batches:
@@ -202,6 +231,7 @@ class _Batches:
         timeline.span("DataLoaderIterInitialize", kind + ".__init__", began,
                       loader_arguments(self._loader))
         name = kind + "::GetNext"
+        step = "Step:ModeKeys." + self._mode
         try:
             while True:
                 worker = worker_of_next(iterator)
@@ -212,37 +242,43 @@ class _Batches:
                     return
                 number = watch._next_step.get(self._mode, 0)
                 timeline.span("DataLoaderIter", name, began,
-                              '%s, "step_num": "%d"' % (worker, number))
-                here.waiting_since, here.mode = began, self._mode
+                              '%s, "step_num": "%d"' % (worker, number), begins=(step, number))
+                here.batch = _Batch(began, self._mode, number)
                 yield batch
         finally:
-            here.waiting_since = here.mode = None
+            here.batch = _NO_BATCH
 
 
 class _Step:
-    __slots__ = ("_watch", "_mode", "_number", "_began", "_outer")
+    __slots__ = ("_watch", "_mode", "_number", "_phase", "_began", "_outer")
 
     def __init__(self, watch: Watch, mode: Optional[str], number: Optional[int]) -> None:
         self._watch, self._mode, self._number = watch, mode, number
 
     def __enter__(self) -> int:
         watch, here = self._watch, self._watch._here
-        since = getattr(here, "waiting_since", None)
-        self._mode = (self._mode or getattr(here, "mode", None) or "TRAIN").upper()
-        self._began: int = watch._timeline.now() if since is None else since
-        here.waiting_since = None  # a second step on the same batch did not wait for it
-        if self._number is None:
-            self._number = watch.next_number(self._mode)
+        since, known, begun = getattr(here, "batch", _NO_BATCH)
+        mode = (self._mode or known or "TRAIN").upper()
+        self._phase = "Step:ModeKeys." + mode
+        if since is None:
+            self._began: int = watch._timeline.now()
         else:
-            watch._next_step[self._mode] = self._number + 1
+            self._began = since
+            here.batch = _Batch(None, known, begun)  # a second step on it did not wait for it
+        if self._number is None:
+            self._number = watch.next_number(mode)
+        else:
+            watch._next_step[mode] = self._number + 1
+        if begun != self._number or known != mode:
+            watch._timeline.begin(self._phase, self._number)
         self._outer = getattr(here, "step", None)
         here.step = self._number
         return self._number
 
     def __exit__(self, *_: Any) -> None:
         self._watch._here.step = self._outer
-        phase = "Step:ModeKeys." + self._mode
-        self._watch._timeline.span(phase, phase, self._began, ', "step_num": "%d"' % self._number)
+        self._watch._timeline.span(self._phase, self._phase, self._began,
+                                   ', "step_num": "%d"' % self._number)
 
 
 class _Phase:
@@ -277,23 +313,27 @@ class _Timeline:
         self._fd: Optional[int] = None
         self._active = True
         self._warned = False
+        self._ended = False      # how the process ended has been said
+        self._recorded = False   # something of the training
         self._phases: Dict[Tuple[str, str], str] = {}  # (phase, name) -> how its lines begin
+        self._begins: Dict[str, str] = {}              # phase -> how the lines of its begins begin
         self._phase_ids: Dict[str, int] = {}           # phase -> its number, from 1
         self._collecting_since: Optional[int] = None
         self._pauses: list = []  # of the garbage collector: (began, end, generation), not yet written
         self._held = ""          # whole lines that the next write takes along
         self._offset_ns = 0
         self._set_clock()
-        self._base = self._last_close = self._last_end = self.now()
+        self._base = self._last_close = self.last_end = self.now()
 
     def now(self) -> int:
         """Unix time in microseconds; runs evenly even when the system clock is set."""
         return (time.monotonic_ns() + self._offset_ns) // 1000
 
     def span(self, phase: str, name: str, began: int, arguments: str,
-             ended: Optional[int] = None, hold: bool = False) -> None:
+             ended: Optional[int] = None, hold: bool = False,
+             begins: Optional[Tuple[str, int]] = None) -> None:
         """Records what began at `began` and ends now, or ended at `ended`. `arguments` is JSON,
-        `, "key": value`..."""
+        `, "key": value`... The step `begins`, its phase and number, begins with this end."""
         end = self.now() if ended is None else ended
         if not self._active or os.getpid() != self._process:  # a forked worker is not the training
             return
@@ -301,8 +341,24 @@ class _Timeline:
             with self._lock:
                 if self._pauses:
                     self._write_pauses()
-                self._write(phase, name, began, end, arguments, hold)
+                self._write(phase, name, began, end, arguments, hold, begins)
         except Exception as failure:  # the training matters more than its record
+            self._give_up(failure)
+
+    def begin(self, phase: str, number: int) -> None:
+        """Records that the step `number` of `phase` begins now."""
+        at = self.now()
+        if not self._active or os.getpid() != self._process:
+            return
+        try:
+            with self._lock:
+                if not self._active:
+                    return
+                if self._fd is None:
+                    self._open_file()
+                self._append(self._begin_line(at, phase, number))
+                self.last_end = max(self.last_end, at)
+        except Exception as failure:
             self._give_up(failure)
 
     def on_collection(self, moment: str, info: Dict[str, int]) -> None:
@@ -315,17 +371,20 @@ class _Timeline:
             if end - began >= _SHORTEST_PAUSE_US and len(self._pauses) < _MOST_PAUSES:
                 self._pauses.append((began, end, info.get("generation", 0)))
 
-    def close(self, for_good: bool = True) -> None:
+    def close(self, for_good: bool = True, end: Optional[Dict[str, Any]] = None) -> None:
+        """Closes the file, behind a line that says how the process ended if `end` does."""
         if os.getpid() != self._process:
             return
         try:
             with self._lock:
+                if end and not self._warned:
+                    self._write_end(end)
                 self._active = self._active and not for_good
                 self._close_file()
         except Exception as failure:
             self._give_up(failure)
 
-    def _write(self, phase, name, began, end, arguments, hold=False):
+    def _write(self, phase, name, began, end, arguments, hold=False, begins=None):
         if not self._active:
             return
         if self._fd is not None and (end - self._last_close > self._rotate_us
@@ -334,10 +393,28 @@ class _Timeline:
         if self._fd is None:
             self._open_file()
         begin = self._phases.get((phase, name)) or self._introduce(phase, name)
-        self._append('%s%d, "dur": %d, "args": {"pid": %d%s}},\n' % (
-            begin, began - self._base, max(0, end - began), self._process, arguments), hold)
-        if end > self._last_end:
-            self._last_end = end
+        line = '%s%d, "dur": %d, "args": {"pid": %d%s}},\n' % (
+            begin, began - self._base, max(0, end - began), self._process, arguments)
+        self._append(line if begins is None else line + self._begin_line(end, *begins), hold)
+        if end > self.last_end:
+            self.last_end = end
+
+    def _begin_line(self, at, phase, number):
+        begin = self._begins.get(phase)
+        if begin is None:
+            begin = '{"name": "begin", "pid": %d, "ph": "i", "s": "t", "ts": ' % self._number_of(phase)
+            self._begins[phase] = begin
+        return '%s%d, "args": {"step_num": "%d"}},\n' % (begin, at - self._base, number)
+
+    def _write_end(self, end):
+        """Of a process that has recorded nothing, only that it failed."""
+        if self._ended or not (self._recorded or end["how"] != "completed"):
+            return
+        self._ended = True
+        if self._fd is None:
+            self._open_file()
+        at = self.last_end = max(self.last_end, self.now())
+        self._append(end_line(at - self._base, dict(end, pid=self._process)))
 
     def _write_pauses(self):
         pauses, self._pauses = self._pauses, []
@@ -356,13 +433,18 @@ class _Timeline:
         self._size += written
 
     def _introduce(self, phase, name):
-        """Names the phase, once per file, and returns how the lines of its events begin."""
-        number = self._phase_ids.setdefault(phase, len(self._phase_ids) + 1)
-        if not any(known == phase for known, _ in self._phases):
-            self._append(_metadata(number, {"name": phase}))
-        begin = '{"name": %s, "pid": %d, "ph": "X", "ts": ' % (json.dumps(name), number)
+        """Returns how the lines of these events begin."""
+        begin = '{"name": %s, "pid": %d, "ph": "X", "ts": ' % (json.dumps(name),
+                                                               self._number_of(phase))
         self._phases[phase, name] = begin
         return begin
+
+    def _number_of(self, phase):
+        """Of a phase, which is named once per file."""
+        number = self._phase_ids.setdefault(phase, len(self._phase_ids) + 1)
+        if phase not in self._begins and not any(known == phase for known, _ in self._phases):
+            self._append(metadata(number, {"name": phase}))
+        return number
 
     def _open_file(self):
         os.makedirs(self._directory, exist_ok=True)
@@ -376,8 +458,10 @@ class _Timeline:
         else:  # in use by other processes, or not ours to judge
             raise OSError("%s exists" % self._open_path(self._node))
         self._size = 0
+        self._recorded = True
         self._phases.clear()
-        self._append("[\n" + _metadata(0, {"start_time_since_epoch_in_micros": self._base}, 0)
+        self._begins.clear()
+        self._append("[\n" + metadata(0, {"start_time_since_epoch_in_micros": self._base}, 0)
                      + self._labels)
 
     def _create(self, node):
@@ -419,7 +503,7 @@ class _Timeline:
             self._append("")
         fd, self._fd = self._fd, None
         try:
-            self._finish(fd, self._open_path(self._node), self._node, self._last_end)
+            self._finish(fd, self._open_path(self._node), self._node, self.last_end)
             self._last_close = self.now()
         finally:
             self._open.discard(os.path.realpath(self._open_path(self._node)))
@@ -462,7 +546,13 @@ class _Timeline:
                 "no longer recording the training in %s: %s", self._directory, failure)
 
 
-def _metadata(number, arguments, sort_index=None):
+def writer_name(rank: Optional[int], node: str) -> str:
+    """As it is part of the names of files."""
+    name = str(node or socket.gethostname()).replace("_", "-").replace(".", "-")
+    return name if rank is None else "%d-%s" % (rank, name)
+
+
+def metadata(number, arguments, sort_index=None):
     return "".join(
         json.dumps({"name": name, "ph": "M", "pid": number, "args": args}) + ",\n"
         for name, args in (("process_name", arguments), ("process_sort_index", {
@@ -475,16 +565,112 @@ def _length_of_whole_lines(file):
     return file.read().rfind(b"\n") + 1
 
 
-def _labels(here: Place) -> str:
-    """Job, run and size of the job, as Chrome's traces have it; readers of SageMaker's format skip
-    it."""
+_process_starts: Dict[int, int] = {}
+
+
+def process_labels(here: Place, began: int) -> str:
+    """Job, run, size of the job, and which process this is: the same in all files of a process.
+    Chrome's traces have such a line; readers of SageMaker's format skip it."""
     known = {"job": here.job, "run": here.run, "world_size": here.world_size}
     known = {key: value for key, value in known.items() if value}
-    if not known:
-        return ""
     text = ", ".join("%s %s" % (key.replace("_", " "), value) for key, value in known.items())
+    process = {"process_id": os.getpid(), "process_start_in_micros": began}
     return json.dumps({"name": "process_labels", "ph": "M", "pid": 0,
-                       "args": dict(known, labels=text)}) + ",\n"
+                       "args": dict(known, **process, labels=text)}) + ",\n"
+
+
+def process_start() -> int:
+    """When this process began, in microseconds since 1970; now if the system does not say it. All
+    files of a process say the same."""
+    pid = os.getpid()
+    if pid not in _process_starts:
+        _process_starts.clear()  # a fork has another
+        _process_starts[pid] = find_process_start()
+    return _process_starts[pid]
+
+
+def find_process_start() -> int:
+    now = time.time_ns() // 1000
+    try:
+        with open("/proc/self/stat", "rb") as file:
+            ticks = int(file.read().rpartition(b")")[2].split()[19])  # since the machine started
+        age = time.clock_gettime(time.CLOCK_BOOTTIME) - ticks / os.sysconf("SC_CLK_TCK")
+    except (OSError, ValueError, IndexError, AttributeError):  # no Linux
+        return now
+    return now - max(0, int(age * 1e6))
+
+
+def end_line(at: int, end: Dict[str, Any]) -> str:
+    """`at`: in microseconds since the start that the file names."""
+    return json.dumps({"name": "process_end", "ph": "i", "pid": 0, "s": "p", "ts": at,
+                       "args": end}) + ",\n"
+
+
+def end_by(failure: BaseException) -> Dict[str, Any]:
+    """How a process ends that nobody saves from `failure`: of a chain of exceptions, by the first."""
+    if isinstance(failure, SystemExit):
+        return end_with_code(failure.code)
+    for _ in range(_MOST_CHAINED):
+        before = failure.__cause__ or (None if failure.__suppress_context__ else failure.__context__)
+        if before is None:
+            break
+        failure = before
+    kind = type(failure)
+    name = kind.__qualname__ if kind.__module__ == "builtins" else "%s.%s" % (kind.__module__,
+                                                                             kind.__qualname__)
+    try:
+        message = " ".join(str(failure).split())
+    except Exception:  # the message of others
+        message = ""
+    return {"how": "exception", "exception": name[:_MOST_SAID], "message": message[:_MOST_SAID]}
+
+
+def end_with_code(code: Any) -> Dict[str, Any]:
+    """As sys.exit() takes it: a text is a failure."""
+    number = 0 if code is None else int(code) if isinstance(code, int) else 1
+    return {"how": "exit", "exit_code": number} if number else {"how": "completed"}
+
+
+class _Exit(NamedTuple):
+    """A call of sys.exit(), which somebody may catch."""
+    at: int  # microseconds since 1970
+    code: Any
+
+
+_exits: list = []  # the last one
+
+
+def note_exit(code: Any) -> None:
+    _exits[:] = [_Exit(time.time_ns() // 1000, code)]
+
+
+def note_exits() -> None:
+    """Has sys.exit() leave word of its code, which is not known at exit."""
+    original = sys.exit
+    if getattr(original, "__trainwatch__", False):
+        return
+
+    def exit(*arguments: Any) -> None:
+        if threading.current_thread() is threading.main_thread():
+            note_exit(arguments[0] if arguments else None)
+        original(*arguments)
+
+    exit.__doc__, exit.__module__, exit.__qualname__ = original.__doc__, "sys", "exit"
+    exit.__trainwatch__ = True  # type: ignore[attr-defined]
+    sys.exit = exit  # type: ignore[assignment]
+
+
+def end_of_process(last_event: int) -> Optional[Dict[str, Any]]:
+    """At exit: how this process ends, if not well. `last_event`: in microseconds since 1970; an
+    exit before it was caught."""
+    interactive = hasattr(sys, "ps1") or hasattr(sys.modules.get("builtins"), "__IPYTHON__")
+    failure = getattr(sys, "last_value", None)  # what the interpreter has printed
+    if isinstance(failure, BaseException) and not interactive:
+        return end_by(failure)
+    if _exits and _exits[0].at >= last_event:
+        end = end_with_code(_exits[0].code)
+        return None if end["how"] == "completed" else end
+    return None
 
 
 def loader_kind(iterator: Any) -> str:

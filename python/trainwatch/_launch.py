@@ -3,6 +3,7 @@
 
 import atexit
 import importlib.util
+import json
 import os
 import shutil
 import signal
@@ -10,14 +11,16 @@ import subprocess
 import sys
 import time
 import types
-from typing import Any, List, NamedTuple, Optional
+from typing import Any, Dict, List, NamedTuple, Optional
 
-from . import place
+from . import (Watch, end_of_process, end_with_code, metadata, note_exit, place, process_labels,
+               process_start, writer_name)
 from ._autoload import install
 from ._session import DIRECTORY
 
 SUMMARY_SECONDS = 20  # for the summary at the end, at most
 PASSED_ON = ("SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2", "SIGCONT")
+INTERRUPTIONS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)  # of PASSED_ON: somebody ends it
 
 USAGE = """python -m trainwatch run [--watch-dir=DIR] [--listen=ADDRESS] SCRIPT ARGUMENT...
        python -m trainwatch run [...] -m MODULE ARGUMENT...
@@ -65,28 +68,65 @@ def run(arguments: List[str]) -> None:
         print("usage: " + USAGE, file=sys.stderr)
         sys.exit(2)
     script = wanted.argv[0]
+    is_command = not wanted.module and not os.path.exists(script) and bool(shutil.which(script))
+    end_file = None
     try:
-        prepare(wanted.watch_dir, wanted.listen, script)
+        end_file = prepare(wanted.watch_dir, wanted.listen, script, is_command)
     except Exception as failure:
         say("does not watch: %s; the training runs on" % failure)
-    if not wanted.module and not os.path.exists(script) and shutil.which(script):
-        sys.exit(run_command(wanted.argv))
+    if is_command:
+        sys.exit(run_command(wanted.argv, end_file))
     run_python(wanted.argv, wanted.module)
 
 
-def prepare(watch_dir: str, listen: str, script: str) -> None:
-    """Sets up the environment of the training, and on the first rank of a node its sidecar."""
-    if os.environ.get(DIRECTORY):  # launched by a `trainwatch run` around this one
-        install()
-        return
+def prepare(watch_dir: str, listen: str, script: str, is_command: bool) -> Dict[str, Any]:
+    """Sets up the environment of the training, and on the first rank of a node its sidecar. Returns
+    the file that says how it ended, if nothing else does."""
+    launched = bool(os.environ.get(DIRECTORY))  # by a `trainwatch run` around this one
+    directory = os.environ.get(DIRECTORY) or new_directory(watch_dir, script)
+    end_file = file_of_end(directory, is_command)
+    install()
+    if not launched and not place().local_rank:
+        start_sidecar(directory, listen, None if is_command else end_file)
+    if not is_command:
+        atexit.register(say_end, end_file, os.getpid())  # before the sidecar's turn
+    return end_file
+
+
+def new_directory(watch_dir: str, script: str) -> str:
     directory = os.path.abspath(watch_dir or default_directory(script))
     os.makedirs(directory, exist_ok=True)
     os.environ[DIRECTORY] = directory
     site = os.path.join(os.path.dirname(os.path.abspath(__file__)), "_site")
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [site, os.environ.get("PYTHONPATH")]))
-    install()
-    if not place().local_rank:
-        start_sidecar(directory, listen)
+    return directory
+
+
+def file_of_end(directory: str, is_command: bool) -> Dict[str, Any]:
+    """For write_end(). A script is a rank of the job; a command is its launcher on this node."""
+    here, began = place(), process_start()
+    writer = writer_name(None if is_command else here.rank or 0, here.node)
+    return {"path": os.path.join(directory, "framework", "%d_%s_launchtimeline.json" % (began, writer)),
+            "began": began, "pid": os.getpid(),
+            "head": "[\n" + metadata(0, {"start_time_since_epoch_in_micros": began}, 0)
+                    + process_labels(here, began)}
+
+
+def write_end(end_file: Optional[Dict[str, Any]], end: Dict[str, Any]) -> None:
+    if end_file is None:
+        return
+    from ._sidecar import write_end as write  # what it imports takes time
+    try:
+        write(end_file, end)
+    except OSError as failure:
+        say("cannot write how the training ended: %s" % failure)
+
+
+def say_end(end_file: Dict[str, Any], launcher: int) -> None:
+    """At exit: a Watch has said it, if there is one."""
+    end = None if os.getpid() != launcher or Watch.made else end_of_process(0)
+    if end:
+        write_end(end_file, end)
 
 
 def default_directory(script: str) -> str:
@@ -115,11 +155,13 @@ def binary_path() -> str:
                             "or on PATH")
 
 
-def start_sidecar(directory: str, listen: str) -> None:
-    """In a session of its own: what the terminal sends to the training is not for it."""
+def start_sidecar(directory: str, listen: str, end_file: Optional[Dict[str, Any]]) -> None:
+    """In a session of its own: what the terminal sends to the training is not for it. It writes
+    `end_file` for a training that is killed."""
     script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "_sidecar.py")
     environment = {name: value for name, value in os.environ.items() if name != DIRECTORY}
-    sidecar = subprocess.Popen([sys.executable, script, directory, listen, binary_path()],
+    sidecar = subprocess.Popen([sys.executable, script, directory, listen, binary_path(),
+                                json.dumps(end_file)],
                                stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, env=environment,
                                start_new_session=True)
     atexit.register(end_sidecar, sidecar, os.getpid())  # the first registered is the last to run
@@ -130,25 +172,42 @@ def end_sidecar(sidecar: subprocess.Popen, launcher: int) -> None:
         return
     try:
         assert sidecar.stdin is not None
+        sidecar.stdin.write(b"ended\n")
         sidecar.stdin.close()
         sidecar.wait(SUMMARY_SECONDS)
+    except BrokenPipeError:  # it has ended, and has said why
+        pass
     except (OSError, subprocess.TimeoutExpired) as failure:
         say("no summary: %s" % failure)
 
 
-def run_command(argv: List[str]) -> int:
+def run_command(argv: List[str], end_file: Optional[Dict[str, Any]] = None) -> int:
     """Runs another program, passes signals on to it, and returns its exit code; dies as it died."""
     child = subprocess.Popen(argv)
+    interruptions: List[int] = []
+
+    def pass_on(received: int, _: Any) -> None:
+        if received in INTERRUPTIONS:
+            interruptions[:] = [received]
+        child.send_signal(received)
+
     for name in PASSED_ON:
         number = getattr(signal, name, None)
         if number is not None:
-            signal.signal(number, lambda received, _: child.send_signal(received))
+            signal.signal(number, pass_on)
     code = child.wait()
+    write_end(end_file, dict(end_of_command(code, interruptions), pid=child.pid))
     if code < 0:
         atexit._run_exitfuncs()
         signal.signal(-code, signal.SIG_DFL)
         os.kill(os.getpid(), -code)
     return code
+
+
+def end_of_command(code: int, interruptions: List[int]) -> Dict[str, Any]:
+    if code and interruptions:
+        return {"how": "interrupted", "signal": interruptions[0]}
+    return {"how": "signal", "signal": -code} if code < 0 else end_with_code(code)
 
 
 def run_python(argv: List[str], is_module: bool) -> None:
@@ -166,12 +225,16 @@ def run_python(argv: List[str], is_module: bool) -> None:
     sys.modules["__main__"] = main
     try:
         exec(code, main.__dict__)
+    except SystemExit as leaving:
+        note_exit(leaving.code)
+        raise
     except Exception as failure:
         end_with(failure, failure.__traceback__.tb_next if failure.__traceback__ else None)
 
 
 def end_with(failure: Exception, traceback: Optional[types.TracebackType]) -> None:
     """As the interpreter would, without frames of this file."""
+    sys.last_type, sys.last_value, sys.last_traceback = type(failure), failure, traceback
     sys.excepthook(type(failure), failure.with_traceback(traceback), traceback)
     sys.exit(1)
 

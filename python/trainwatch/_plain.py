@@ -25,6 +25,9 @@ class _NoWatch:
     def record(self, *_: Any, **__: Any) -> None:
         pass
 
+    def begin(self, *_: Any) -> None:
+        pass
+
 
 class PlainLoop(Recorder):
     """`open_watch` is called when there is something to record, `stands_down` before: whether
@@ -49,6 +52,11 @@ class PlainLoop(Recorder):
         self._reads[id(iterator)] = (began, self._learned)
         if len(self._reads) > _MOST_LOADERS:
             self._reads.pop(next(iter(self._reads)))
+
+    def fetched(self, iterator: Any, began: int) -> None:
+        super().fetched(iterator, began)
+        if id(iterator) in self._trainers and not self._is_off():
+            self.begins()  # most likely
 
     def exhausted(self, iterator: Any) -> None:
         read = self._reads.pop(id(iterator), None)  # asked in vain just now

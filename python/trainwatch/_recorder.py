@@ -25,6 +25,7 @@ class Recorder:
         self.worker = ""
         self.number = first_step             # of the step to come
         self._began: Optional[int] = None    # that step: it waits for its first batch
+        self._said = -1                      # the step that was last said to begin
         self._ended: Optional[int] = None    # the step before
         self._pending: List[Tuple[int, int, str, str]] = []
         self._computing_since: Optional[int] = None
@@ -77,6 +78,13 @@ class Recorder:
             self._began = pending[0][0]
         for began, ended, name, worker in pending:
             self.watch.record("DataLoaderIter", began, ended, self.number, name, worker, hold=True)
+        self.begins()
+
+    def begins(self) -> None:
+        """The step to come has begun: it is said once, at once."""
+        if self._said != self.number:
+            self._said = self.number
+            self.watch.begin(self.number)
 
     def computes(self) -> None:
         """The forward pass of a batch begins."""
@@ -84,6 +92,7 @@ class Recorder:
         self._computing_since = self.now()
         if self._began is None:
             self._began = self._computing_since
+        self.begins()
 
     def phase(self, name: str, began: int, ended: Optional[int] = None) -> None:
         """A part of the step; it is written with the step."""

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """The process beside a training that _launch.py starts: it keeps the daemon and the sampler.
 
-    _sidecar.py DIRECTORY LISTEN BINARY
+    _sidecar.py DIRECTORY LISTEN BINARY END_FILE
 
 Its standard input is a pipe from the training. A line, or the end of the pipe however the training
 ended, and this process waits until the daemon has read everything, prints a summary of the lost
-time, and ends both. They die with this process, also if it is killed. It needs no other file.
+time, and ends both. Without a line the training was killed, and this process says so in END_FILE
+(JSON: what write_end() takes, or null). Daemon and sampler die with it, also if it is killed. It
+needs no other file.
 """
 
 import ctypes
@@ -25,10 +27,12 @@ from datetime import datetime, timezone
 from typing import Any, Callable, Dict, List, Optional
 
 START_SECONDS = 20
+LEAVE_SECONDS = 2  # from the end of the pipe to that of the process
 DRAIN_SECONDS = 10
 SNAPSHOT_SECONDS = 1.1  # the API's answers are up to a second old
 PR_SET_PDEATHSIG = 1
 LOG = "trainwatch.log"
+ENDED = ("finished", "failed", "cancelled", "gone")
 SEVERITIES = ("warning", "critical")
 MOST_ALERTS = 10
 
@@ -43,6 +47,7 @@ def say(text: str) -> None:
 
 def main() -> int:
     directory, listen, binary = sys.argv[1:4]
+    end_file = json.loads(sys.argv[4])
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the training
     trainer = os.getppid()
     state = tempfile.mkdtemp(prefix="trainwatch-")  # a local disk, which `directory` need not be
@@ -63,8 +68,10 @@ def main() -> int:
             say("does not watch, %s says why; the training runs on" % os.path.join(directory, LOG))
             return 1
         say("%s shows this training; its files are in %s" % (url, directory))
-        wait_for_end(trainer)
+        said = wait_for_end(trainer)
         try:
+            if not said and end_file and poll(lambda: os.getppid() != trainer, LEAVE_SECONDS):
+                write_end(end_file, {"how": "unknown"})
             summarise(url, directory)
         except Exception as failure:
             say("has no summary: %s" % failure)
@@ -119,11 +126,23 @@ def poll(question: Callable[[], Any], seconds: float) -> Any:
         time.sleep(0.05)
 
 
-def wait_for_end(trainer: int) -> None:
-    while os.getppid() == trainer:
-        readable, _, _ = select.select([sys.stdin], [], [], 1.0)
+def wait_for_end(trainer: int) -> bool:
+    """True: the training has said that it ends."""
+    while True:
+        readable, _, _ = select.select([sys.stdin], [], [], 0.25)
         if readable:
-            return
+            return bool(sys.stdin.readline())
+        if os.getppid() != trainer:  # a fork of it holds the pipe
+            return False
+
+
+def write_end(end_file: Dict[str, Any], end: Dict[str, Any]) -> None:
+    """Writes a timeline that has nothing but how its process ended, just now."""
+    os.makedirs(os.path.dirname(end_file["path"]), exist_ok=True)
+    record = {"name": "process_end", "ph": "i", "pid": 0, "s": "p",
+              "ts": time.time_ns() // 1000 - end_file["began"], "args": dict({"pid": end_file["pid"]}, **end)}
+    with open(end_file["path"], "w") as file:
+        file.write(end_file["head"] + json.dumps(record) + "\n]")
 
 
 def fetch(url: str) -> Dict[str, Any]:
@@ -196,9 +215,9 @@ def summary(runs: List[Dict[str, Any]], alerts: List[Dict[str, Any]]) -> List[st
 
 
 def headline(run: Dict[str, Any]) -> str:
-    """The daemon's sentence, if it knows already that the run is over; it waits half a minute for
-    another file before it says so."""
-    if run["state"] not in ("finished", "gone"):
+    """The daemon's sentence, if it knows already that the run is over; without a word of the
+    process about its end it waits half a minute for another file before it says so."""
+    if run["state"] not in ENDED:
         lost = max(run["lost_seconds"].items(), key=lambda item: item[1], default=("", 0))[0]
         share = 100 * (run["lost_share"] or 0)
         return "ended at step %s after %s (rank%s %s); %s" % (

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which job is slow, stalled or finished, what that costs, and what fires."""
+"""Which job is slow, stalled, failed or finished, what that costs, and what fires."""
 
 from dashboards import panels as p
 from dashboards import queries as q
 
-STATE_WORDS = p.words(("finished", p.OVER), ("starting", p.NOTE), ("running", p.GOOD), ("slow", p.WARN),
-                      ("gone", "purple"), ("stalled", p.BAD))
+STATE_WORDS = p.words(("finished", p.OVER), ("cancelled", p.OVER), ("starting", p.NOTE), ("running", p.GOOD),
+                      ("slow", p.WARN), ("gone", "purple"), ("stalled", p.BAD), ("failed", "dark-red"))
 SEVERITY_WORDS = p.words(("info", p.NOTE), ("warning", p.WARN), ("critical", p.BAD))
 STEPS = q.of_runs("avg", 'rate(trainwatch_steps_total{RANK, mode="train"}[$__rate_interval])')
 SINCE_LAST_STEP = "time() - " + q.of_runs("max", 'trainwatch_last_step_timestamp_seconds{RANK, mode="train"}')
@@ -37,16 +37,20 @@ BLIND = q.or_zero('count((up{SELF}%s) == 0 or max by (job, instance) (trainwatch
 
 RUNS_TABLE = p.table(
     "Runs", "One row for each run, the worst state first. A run is a training job, or the address of the trainwatch that "
-    "watches it where the job has no name. The rate is that of the training loop, not a sum over ranks.", "none",
+    "watches it where the job has no name. The rate is that of the training loop, not a sum over ranks. Goodput is "
+    "new steps at the clean pace, of all the wall time of the run.", "none",
     [{"expr": q.run_state_with_choice(), "legendFormat": ""},
      {"expr": STEPS, "legendFormat": ""},
      {"expr": step_time(0.5), "legendFormat": ""},
      {"expr": step_time(0.95), "legendFormat": ""},
      {"expr": SINCE_LAST_STEP, "legendFormat": ""},
      {"expr": q.lost_share_by_run(), "legendFormat": ""},
+     {"expr": q.of_run("goodput_ratio"), "legendFormat": ""},
+     {"expr": q.of_run("training_step"), "legendFormat": ""},
+     {"expr": "max by (run) (%s)" % q.by_run("increase(trainwatch_attempts_total{JOB}[$__range])"), "legendFormat": ""},
      {"expr": "sum by (run) (%s) > 0" % q.by_run('trainwatch_alert_active{JOB, severity=~"warning|critical"}'),
       "legendFormat": ""}],
-    order=("run", *("Value #" + letter for letter in "ABCDEFG")), sort="State",
+    order=("run", *("Value #" + letter for letter in "ABCDEFGHIJ")), sort="State",
     overrides=[
         p.override("run", displayName="Run", links=[
             {"title": "Ranks of this run", "url": "/d/trainwatch-ranks?${__url_time_range}&${datasource:queryparam}"
@@ -58,10 +62,14 @@ RUNS_TABLE = p.table(
         p.override("Value #C", displayName="Step, median", unit="s"),
         p.override("Value #D", displayName="Step, p95", unit="s"),
         p.override("Value #E", displayName="Since last step", unit="s"),
-        p.override("Value #F", displayName="GPU time lost", unit="percentunit", decimals=1,
+        p.override("Value #F", displayName="Time lost, now", unit="percentunit", decimals=1,
                    thresholds=p.thresholds((0.05, p.WARN), (0.3, p.BAD), start=p.IDLE),
                    custom_cellOptions={"type": "color-text"}),
-        p.override("Value #G", displayName="Alerts", unit="none",
+        p.override("Value #G", displayName="Goodput", unit="percentunit", decimals=1),
+        p.override("Value #H", displayName="Step", unit="none", decimals=0),
+        p.override("Value #I", displayName="Restarts", unit="none", decimals=0,
+                   thresholds=p.thresholds((1, p.WARN), start=p.IDLE), custom_cellOptions={"type": "color-text"}),
+        p.override("Value #J", displayName="Alerts", unit="none",
                    thresholds=p.thresholds((1, p.WARN), start=p.IDLE), custom_cellOptions={"type": "color-text"})])
 
 ALERTS_TABLE = p.table(
@@ -84,12 +92,14 @@ ALERTS_TABLE = p.table(
 PANELS = [
     p.stat("Stalled", "Runs without a step for far longer than usual.", "none", [(runs_that_are("stalled"), "stalled")],
            steps=[(1, p.BAD)], start=p.IDLE, width=3),
+    p.stat("Failed", "Runs that ended by a failure, and have not begun again.", "none", [(runs_that_are("failed"), "failed")],
+           steps=[(1, p.BAD)], start=p.IDLE, width=3),
     p.stat("Slow", "Runs that lose training time now.", "none", [(runs_that_are("slow"), "slow")],
-           steps=[(1, p.WARN)], start=p.IDLE, width=3),
+           steps=[(1, p.WARN)], start=p.IDLE, width=2),
     p.stat("Running", "Runs that train as usual.", "none", [(runs_that_are("running"), "running")],
-           start=p.GOOD, width=3),
+           start=p.GOOD, width=2),
     p.stat("Gone", "Runs whose process disappeared without an end.", "none", [(runs_that_are("gone"), "gone")],
-           steps=[(1, "purple")], start=p.IDLE, width=3),
+           steps=[(1, "purple")], start=p.IDLE, width=2),
     p.stat("Critical alerts", "What has stopped or ruined the training.", "none", [(firing("critical"), "critical")],
            steps=[(1, p.BAD)], start=p.IDLE, width=3),
     p.stat("Warnings", "What costs training time now.", "none", [(firing("warning"), "warnings")],
@@ -98,9 +108,8 @@ PANELS = [
            "cannot store alerts: what they watch may be worse than it looks.", "none", [(BLIND, "blind")],
            steps=[(1, p.BAD)], start=p.IDLE, width=3,
            links=[p.link("trainwatch itself", "/d/trainwatch-self")]),
-    p.stat("GPU time lost", "Over the time that the dashboard shows, summed over ranks.", "s",
-           [("sum(increase(trainwatch_lost_gpu_seconds_total{RANK}[$__range]))", "lost")], start=p.IDLE, width=3,
-           graph="none"),
+    p.stat("GPU time lost", "Over the time that the dashboard shows, as far as it is booked: wall time lost, times the ranks.", "s",
+           [("sum(%s)" % q.lost_gpu_seconds(), "lost")], start=p.IDLE, width=3, graph="none"),
     p.state_timeline("What each run was doing", "The worst state that any trainwatch reports for the run.",
                      [(q.run_state(), "{{run}}")], STATE_WORDS, height=6, legend=False),
     RUNS_TABLE,
@@ -111,12 +120,13 @@ PANELS = [
     p.timeseries("Step time", "Half of the training steps take less than the median, one in twenty longer than p95.", "s",
                  [(step_time(0.95), "p95 {{run}}"), (step_time(0.5), "median {{run}}")], exemplars=True,
                  log=True),
-    p.row("Lost GPU time"),
-    p.timeseries("GPU time lost, by cause", "Share of the training time of all selected ranks. A loss is counted when its "
-                 "step ends: a long stall shows after it.", "percentunit", [(q.lost_share("cause"), "{{cause}}")], stack=True, bars=True, width=16),
-    p.bar_gauge("GPU time lost in this range, by cause", "Seconds, summed over ranks.", "s",
-                [(q.lost_seconds("cause"), "{{cause}}")]),
-    p.timeseries("GPU time lost, by run", "Share of the training time of the ranks of each run.", "percentunit",
+    p.row("Where the time goes"),
+    p.timeseries("Time, by part", "Share of the wall time of the selected runs. Training is new steps at the clean pace. A hang "
+                 "is stalled while it lasts.", "percentunit", [(q.time_share(""), "{{part}}")], stack=True, bars=True, width=16),
+    p.bar_gauge("GPU time lost in this range, by part", "Seconds, as far as they are booked: wall time lost, times the ranks.", "s",
+                [("sort_desc(sum by (part) (%s) > 0)" % q.lost_gpu_seconds("part"), "{{part}}")]),
+    p.timeseries("Time lost, by run", "Share of the wall time of each run: all parts but training, startup, restore, checkpoint "
+                 "and evaluation.", "percentunit",
                  [(q.lost_share_by_run(), "{{run}}")], steps=[(0.05, p.WARN)]),
     p.timeseries("Time since the last step", "Grows while a run stands still. Runs that are over are not shown.", "s",
                  [("%s and on (run) %s" % (SINCE_LAST_STEP, ALIVE), "{{run}}")], log=True),
@@ -137,5 +147,5 @@ PANELS = [
                    "{{rule}} ({{severity}})")], bars=True, stack=True, decimals=0),
 ]
 
-DASHBOARD = p.dashboard("trainwatch-jobs", "Jobs", "Which job is slow, stalled or finished, what that costs, and what "
-                        "fires.", PANELS)
+DASHBOARD = p.dashboard("trainwatch-jobs", "Jobs", "Which job is slow, stalled, failed or finished, what that costs, "
+                        "and what fires.", PANELS)

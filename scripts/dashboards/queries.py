@@ -13,7 +13,7 @@ _LEVELS = {"SELF": ("job", "instance"), "JOB": ("job", "instance", "train_job"),
 _LEVEL = re.compile(r"\{(%s)\b" % "|".join(_LEVELS))
 
 # Ascending: of several trainwatches that watch one run, the worst state counts.
-STATES = ("finished", "starting", "running", "slow", "gone", "stalled")
+STATES = ("finished", "cancelled", "starting", "running", "slow", "gone", "stalled", "failed")
 SEVERITIES = ("info", "warning", "critical")
 
 
@@ -124,27 +124,50 @@ def mean(histogram, by, matchers="{RANK}"):
     return ratio(*(rates % (by, histogram, part, matchers) for part in ("sum", "count")))
 
 
-_LOST = "rate(trainwatch_lost_gpu_seconds_total{RANK%s}[$__rate_interval])"
-_TRAINING = "rate(trainwatch_training_seconds_total{RANK}[$__rate_interval])"
+# The parts of wall time that are not lost.
+_KEPT = "training|startup|restore|checkpoint|evaluation"
+
+# The account is of the job: each trainwatch that sees some ranks of it has all of its wall time, so they are never summed.
+# What is open may still move to another part; with what is booked it is the wall time, also while a run stands still.
+_WALL = ("increase(trainwatch_run_seconds_total{JOB%s}[$__rate_interval])"
+         " + delta(trainwatch_run_open_seconds{JOB%s}[$__rate_interval])")
 
 
-def lost_share(by, causes=""):
-    """Lost GPU time by the label `by`, as a share of the training time of all selected ranks."""
-    lost = _LOST % (', cause=~"%s"' % causes if causes else "")
-    return ratio("sum by (%s) (%s)" % (by, lost), "sum(%s)" % _TRAINING, " on () group_left ()") + " > 0"
+def _by_instance(vector):
+    return "sum by (train_job, instance) (%s)" % vector
+
+
+def _wall_of_runs(parts=""):
+    return "max by (run) (%s)" % by_run(_by_instance(_WALL % (parts, parts)))
+
+
+def time_share(parts):
+    """Of the wall time of all selected runs, by part. `parts`: a matcher of the label."""
+    wanted = ', part=~"%s"' % parts if parts else ""
+    seconds = "max by (run, part) (%s)" % by_run("sum by (train_job, instance, part) (%s)" % (_WALL % (wanted, wanted)))
+    return ratio("sum by (part) (%s)" % seconds, "sum(%s)" % _wall_of_runs(), " on () group_left ()") + " > 0"
 
 
 def lost_share_by_run():
-    return ratio(of_runs("sum", _LOST % ""), of_runs("sum", _TRAINING))
+    return ratio(_wall_of_runs(', part!~"%s"' % _KEPT), _wall_of_runs())
 
 
-def lost_share_of_ranks():
-    return ratio(of_ranks("sum", _LOST % ""), of_ranks("sum", _TRAINING))
+def lost_gpu_seconds(by=""):
+    """Over the range of time that the dashboard shows, of what is booked."""
+    by = by and ", " + by
+    lost = 'increase(trainwatch_run_gpu_seconds_total{JOB, part!~"%s"}[$__range])' % _KEPT
+    return "max by (run%s) (%s)" % (by, by_run("sum by (train_job, instance%s) (%s)" % (by, lost)))
 
 
-def lost_seconds(by):
-    """Over the range of time that the dashboard shows."""
-    return "sort_desc(sum by (%s) (increase(trainwatch_lost_gpu_seconds_total{RANK}[$__range])) > 0)" % by
+def of_run(gauge):
+    """A gauge of the job, which each trainwatch that sees it has."""
+    return "max by (run) (%s)" % by_run("trainwatch_%s{JOB}" % gauge)
+
+
+def own_work_of_nodes():
+    """What the rank of each trainwatch does by itself that comes last with it, of an iteration."""
+    return ratio(*("sum by (train_job, instance) (rate(trainwatch_run_own_%s_total{JOB}[$__rate_interval]))" % what
+                   for what in ("seconds", "steps")))
 
 
 # Prometheus' own series of targets that are trainwatches, also of those that are down now: a selector by job alone would

@@ -17,7 +17,7 @@ MEAN_PHASES = q.ratio("sum by (phase) (rate(trainwatch_step_phase_seconds_sum{RA
 WAITS = q.of_ranks("sum", "rate(trainwatch_getnext_duration_seconds_sum{RANK}[$__rate_interval])")
 COMMUNICATION = q.ratio(*(q.of_ranks("sum", "increase(trainwatch_gpu_time_seconds_total{RANK%s}[$__range])" % kind)
                           for kind in (', kind="communication"', "")))
-LOST = q.lost_share_of_ranks()
+OWN_WORK_OF_NODES = q.against_median(q.own_work_of_nodes())
 NAME = "{{run}} {{rank}}"
 SLOWEST = "topk(20, %s or %s)" % (OWN_WORK, STEP)
 
@@ -36,8 +36,9 @@ PANELS = [
     p.stat("Least GPU communication", "The rank that waits least in collectives, where profiler traces were written in the "
            "time that the dashboard shows: the others wait for it.", "percentunit",
            [("bottomk(1, %s)" % q.by_run(COMMUNICATION), "rank " + NAME)], text="value_and_name", start=p.IDLE, width=5, graph="none"),
-    p.stat("Most time lost", "The rank that loses the largest share of its time, for whatever cause.", "percentunit",
-           [("topk(1, %s)" % q.by_run(LOST), "rank " + NAME)], text="value_and_name", steps=[(0.05, p.WARN)],
+    p.stat("Slowest node", "How much longer than on the median node the own work of an iteration takes, of the trainwatch whose "
+           "ranks take longest: the one the others wait for.", "percentunit",
+           [("topk(1, %s - 1)" % OWN_WORK_OF_NODES, "{{run}} {{instance}}")], text="value_and_name", steps=[(0.1, p.WARN)],
            start=p.IDLE, width=5, graph="none"),
     p.row("Rank by rank over time"),
     p.heatmap("Own work, against the median rank", "Forward, backward and optimizer, without waiting: 1 is as long as on the "
@@ -48,21 +49,21 @@ PANELS = [
               (q.rows(q.against_median(STEP)), NAME), low=0.5, high=1.5, diverging=True),
     p.heatmap("Waiting for data", "Share of the time spent in the data loader; brightest from 30 % on.", "percentunit",
               (q.rows(q.by_run(WAITS)), NAME), high=0.3),
-    p.heatmap("GPU time lost", "Share of the time of each rank, all causes together; brightest from 30 % on. A bright column "
-              "is a moment at which all were slow.", "percentunit", (q.rows(q.by_run(LOST)), NAME), high=0.3),
+    p.timeseries("Own work of nodes, against the median node", "The rank of each trainwatch that comes last with its own work, of an "
+                 "iteration. Where each trainwatch sees a few ranks of a job, the node above the others is the one they wait for.",
+                 "none", [("topk(20, %s)" % OWN_WORK_OF_NODES, "{{run}} {{instance}}")], decimals=2, height=9, points=100),
     p.row("Rank against rank"),
     p.bar_chart("Phases of a step, by rank", "Mean seconds of each phase per training step, on the 20 slowest ranks. Compare the "
                 "lengths of one colour.", "s", 'label_join(%s, "row", " ", "run", "rank")' % q.padded(q.by_run(
                     "(%s and on (%s) %s)" % (PHASES, q.RANK, SLOWEST))), "row", "phase"),
     p.table("Slowest ranks", "The 20 ranks with the longest own work, or with the longest steps where phases are not "
             "recorded.", "s",
-            [{"expr": q.by_run("(%s and %s)" % (vector, SLOWEST)), "legendFormat": ""} for vector in (STEP, OWN_WORK, WAITS, LOST)],
-            width=12, height=9, hide=("train_job", "instance"), order=("run", "rank", *("Value #" + letter for letter in "ABCD")), sort="Own work",
+            [{"expr": q.by_run("(%s and %s)" % (vector, SLOWEST)), "legendFormat": ""} for vector in (STEP, OWN_WORK, WAITS)],
+            width=12, height=9, hide=("train_job", "instance"), order=("run", "rank", *("Value #" + letter for letter in "ABC")), sort="Own work",
             overrides=[p.override("run", displayName="Run"), p.override("rank", displayName="Rank"),
                        p.override("Value #A", displayName="Step", unit="s"),
                        p.override("Value #B", displayName="Own work", unit="s"),
-                       p.override("Value #C", displayName="Waiting for data", unit="percentunit", decimals=1),
-                       p.override("Value #D", displayName="Time lost", unit="percentunit", decimals=1)]),
+                       p.override("Value #C", displayName="Waiting for data", unit="percentunit", decimals=1)]),
     p.row("Spread"),
     p.timeseries("Step time over ranks", "Slowest, median and fastest rank. Far apart: one rank alone is slow. All up "
                  "together: all are slow.", "s", q.spread(STEP, ("slowest", "median", "fastest")), log=True, points=100),

@@ -28,10 +28,11 @@ class BadMountTest(unittest.TestCase):
     def setUp(self):
         scratch = tempfile.TemporaryDirectory()
         self.addCleanup(scratch.cleanup)
-        self.paths = {name: os.path.join(scratch.name, name)
-                      for name in ("backing", "mount", "control", "state")}
+        # Of several directories each is a job with the name of its folder, which is the same behind the mount.
+        self.paths = {name: os.path.join(scratch.name, folder) for name, folder in
+                      (("backing", "behind/job"), ("mount", "job"), ("control", "control"), ("state", "state"))}
         for path in self.paths.values():
-            os.mkdir(path)
+            os.makedirs(path)
         self.mount = self.paths["mount"]
         self.server = subprocess.Popen(
             [sys.executable, os.path.join(HERE, "faulty_fs.py"), self.paths["backing"], self.mount,
@@ -118,7 +119,7 @@ class BadMountTest(unittest.TestCase):
                 waits.append(time.monotonic() - began)
             self.unsay("hang")  # only now, after all of them
             self.job.write_all()
-            replayed = harness.replay(self.paths["backing"], *spiky_job.RULES)
+            replayed = harness.replay(self.paths["backing"], near, *spiky_job.RULES)
             client.poll_until_all(replayed)
         found = judge.judge(client.alerts, replayed)
         self.assertEqual(set(found.values()), {0}, found)

@@ -60,6 +60,8 @@ class ChartsTest(harness.JobTest):
         truth = harness.truth()
         with harness.Trainwatch(self.directory) as trainwatch:
             trainwatch.wait_until_read()
+            # What a run lost is drawn when it is booked.
+            harness.wait_for(lambda: trainwatch.json("/api/v1/runs")["runs"][0]["life"]["open_seconds"] == 0, "all is booked")
             charts = self.charts(trainwatch)
         for chart in ("steps", "steps?columns=40"):
             columns = charts[chart]["columns"]

@@ -20,7 +20,7 @@ import jobs  # noqa: E402
 
 SEEDS = range(60)
 AHEAD_SECONDS = 60  # of a live job's times, so that it does not stand still before a busy machine has read it
-STATES = ("Starting", "Running", "Slow", "Stalled", "Finished", "Gone")
+STATES = ("Starting", "Running", "Slow", "Stalled", "Finished", "Failed", "Cancelled", "Gone")
 # What a sentence may say of a cause that the labels accept.
 WORDS = {
     "input_wait": "data", "io_wait": "storage", "cpu_saturation": "CPU core is saturated|saturated CPU core",
@@ -116,14 +116,14 @@ class FiveSecondTest(harness.JobTest):
         cut(job, max(after[min(5, len(after) - 1)].end, incident.end))
         self.check_trouble(self.said(job, seed), job, incident, states, 30)
 
-    def lasting(self, kind, states=("Slow",), share=0.7, slack=0, wanted=lambda job: True):
-        """Trouble that goes on."""
+    def lasting(self, kind, states=("Slow", "Running"), share=0.7, slack=0, wanted=lambda job: True):
+        """Trouble that goes on. "Slow" is a job only from a fifth of lost time on."""
         job, seed = self.job_of(kind, wanted)
         incident = [incident for incident in job.incidents if incident.warn][0]
         cut(job, incident.begin + share * (incident.end - incident.begin))
         return self.check_trouble(self.said(job, seed), job, incident, states, slack)
 
-    def profiled(self, kind, states=("Slow",), slack=5):
+    def profiled(self, kind, states=("Slow", "Running"), slack=5):
         """Traces of a profiler, all of them."""
         job, seed = self.job_of(kind)
         self.check_trouble(self.said(job, seed), job, job.incidents[0], states, slack)
@@ -208,15 +208,15 @@ class FiveSecondTest(harness.JobTest):
         cut(job, now)
         jobs.write(job, self.directory, seed)
         with harness.Trainwatch(self.directory) as trainwatch:
-            run = harness.wait_for(lambda: [run for run in trainwatch.json("/api/v1/runs")["runs"] if run["state"] == "slow"],
-                                   "it is slow")[0]
+            run = harness.wait_for(lambda: [run for run in trainwatch.json("/api/v1/runs")["runs"] if "every step" in run["headline"]["text"]],
+                                   "it says why")[0]
             self.assertEqual(trainwatch.json("/api/v1/runs")["monitor"], "")
         self.assertRegex(run["headline"]["text"],
-                         r"^Slow: since \{since\} \(\{for\}\) every step waits for data on ranks? [\d,-]+: \d+ % of the time "
-                         r"is lost, (about |at least )?[\d.]+ GPU (seconds|minutes|hours) so far; ")
+                         r"^(Slow|Running): .*since \{since\} \(\{for\}\) every step waits for data on ranks? [\d,-]+: \d+ % of the time "
+                         r"is lost, (about |at least )?[\d.]+ (s|min|h)\b.* so far")
         since = datetime.datetime.fromisoformat(run["headline"]["since"].rstrip("Z") + "+00:00").timestamp()
         self.assertLess(abs(since - incident.begin), 300)
-        self.assertEqual(run["state"], "slow")
+        self.assertIn(run["state"], ("slow", "running"))
 
     def test_restart(self):
         job, seed = jobs.build("restart", 1), 1
@@ -257,7 +257,7 @@ class FiveSecondTest(harness.JobTest):
         middle = job.attempts[0].ranks[0][len(job.attempts[0].ranks[0]) // 2].end
         cut(job, middle)
         self.assertRegex(self.said(job, 1), r"^Running: [\d.]+ (steps/s|s per step), step [\d,]+; "
-                                            r"(nothing is lost|[1-5] % was lost, mostly [a-z ]+)\.$")
+                                            r"(nothing is lost|less than 1 % was lost|[1-5] % was lost, mostly [a-z ]+)\.$")
 
     def test_finished(self):
         job = jobs.build("tight", 1)

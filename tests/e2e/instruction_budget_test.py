@@ -25,9 +25,9 @@ MOST_ALLOCATIONS = 0.2
 
 # Instructions of one more record.
 BUDGETS = {
-    "replay of system metrics": 1370,
+    "replay of system metrics": 1400,
     "analyses of system metrics": 2175,
-    "replay of a timeline": 2180,
+    "replay of a timeline": 2500,
     "analyses of a timeline": 7680,
     "replay of a Kineto trace": 2870,
 }

@@ -2,8 +2,10 @@
 """A job that nobody prepared: nothing but what its launcher printed, watched by a running trainwatch."""
 
 import datetime
+import json
 import os
 import re
+import time
 import unittest
 
 import harness
@@ -67,16 +69,21 @@ class LoggedJobTest(harness.JobTest):
         self.assertEqual([alert["id"] for alert in replayed], [alert["id"]])
 
     def test_the_end_of_one_log_beside_another_one(self):
-        """In a replay, what came later elsewhere shows that time went on: only a job that did not end stands still."""
+        """A replay cannot know whether a log that just stops is of a job that stands still or was killed: it says neither. What
+        other jobs wrote later shows nothing of this one."""
         os.mkdir(os.path.join(self.directory, "ended"))
         os.mkdir(os.path.join(self.directory, "killed"))
         self.write(self.megatron(hours_ago=3) + "[after training is done] datetime: 2026-11-25 10:00:00\n",
                    "ended/slurm-1.out")
         self.write(self.megatron(hours_ago=3), "killed/slurm-2.out")
+        long_ago = time.time() - 3 * 3600
+        os.utime(os.path.join(self.directory, "killed", "slurm-2.out"), (long_ago, long_ago))
         self.write(self.megatron())
         stalls = [alert["subject"]["job"] for alert in harness.final(harness.replay(self.directory)).values()
                   if alert["rule"] == "stall"]
-        self.assertEqual(stalls, ["killed"])
+        self.assertEqual(stalls, [])
+        runs = {run["job"]: run for run in map(json.loads, harness.run("runs", self.directory).stdout.splitlines())}
+        self.assertEqual({job: run["state"] for job, run in runs.items()}, {"ended": "finished", "killed": "running", "": "running"})
 
     def test_waits_for_data(self):
         lines = [DETECTRON.format(at=datetime.datetime.now(), step=20 * number - 1, loss=1.9, seconds=0.5, wait=0.2)

@@ -43,7 +43,7 @@ class PrometheusRulesTest(harness.JobTest):
         self.assertEqual(done.returncode, 0, done.stdout)
 
     def test_rules_are_clean(self):
-        self.assertEqual(len(RULES), 4)
+        self.assertEqual(len(RULES), 5)
         self.succeeds("promtool", "check", "rules", "--lint=all", "--lint-fatal", *RULES)
 
     def test_cases_hold(self):

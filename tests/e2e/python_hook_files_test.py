@@ -26,11 +26,15 @@ class HookFilesTest(HookCase):
         stamp, node, kind = os.path.basename(path).split("_")
         self.assertEqual((node, kind), ("3-gpu-box-example", "pythontimeline.json"))
         span, = self.spans()
-        self.assertEqual(int(stamp), span["ts"] + span["dur"])
+        end = self.records()[-1]
+        self.assertEqual((end["name"], end["args"]), ("process_end", {"how": "completed", "pid": os.getpid()}))
+        base = self.records()[0]["args"]["start_time_since_epoch_in_micros"]
+        self.assertEqual(int(stamp), base + end["ts"])
+        self.assertGreaterEqual(int(stamp), span["ts"] + span["dur"])
         watch.close()
         with watch.step():
             pass
-        self.assertEqual(len(self.records()), 5)
+        self.assertEqual(len(self.records()), 8)
 
     def test_rotation_by_size(self):
         watch = self.watch(rotate_bytes=1000)
@@ -55,7 +59,8 @@ class HookFilesTest(HookCase):
             with watch.step():
                 pass
         watch.close()
-        self.assertEqual(len(self.closed_files()), 3)
+        self.assertEqual(len(self.closed_files()), 4)  # the first has but a begin
+        self.assertEqual(timeline_files.steps(self.out), [0, 1, 2])
 
     def test_the_leftover_of_a_crash_is_closed_first(self):
         subprocess.run(self.program("watch = trainwatch.Watch(out, rank=3, node='gpu-box-example')\n"
@@ -172,7 +177,7 @@ class HookFilesTest(HookCase):
             watch.rest()
             self.assertEqual(timeline_files.open_files(self.out), [])
         watch.close()
-        self.assertEqual(len(self.closed_files()), 2)
+        self.assertEqual(len(self.closed_files()), 3)  # the last has but the end
         self.assertEqual(timeline_files.steps(self.out), [0, 1])
 
     def test_rank_and_host_from_the_surroundings(self):

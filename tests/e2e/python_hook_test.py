@@ -68,20 +68,24 @@ class HookTest(HookCase):
         lines[0] = lines[0][2:]
         records = [json.loads(line) for line in lines]
         base = records[0]["args"].pop("start_time_since_epoch_in_micros")
-        forward, step = records[4], records[7]
+        labels, begin, forward, step = records[2], records[5], records[8], records[9]
         pid = os.getpid()
         self.assertEqual(records, [
             {"name": "process_name", "ph": "M", "pid": 0, "args": {}},
             {"name": "process_sort_index", "ph": "M", "pid": 0, "args": {"sort_index": 0}},
-            {"name": "process_name", "ph": "M", "pid": 1, "args": {"name": "Forward"}},
+            {"name": "process_labels", "ph": "M", "pid": 0, "args": {
+                "process_id": pid, "process_start_in_micros": labels["args"]["process_start_in_micros"], "labels": ""}},
+            {"name": "process_name", "ph": "M", "pid": 1, "args": {"name": "Step:ModeKeys.TRAIN"}},
             {"name": "process_sort_index", "ph": "M", "pid": 1, "args": {"sort_index": 1}},
-            {"name": "Forward", "pid": 1, "ph": "X", "ts": forward["ts"], "dur": forward["dur"],
-             "args": {"pid": pid, "step_num": "0"}},
-            {"name": "process_name", "ph": "M", "pid": 2,
-             "args": {"name": "Step:ModeKeys.TRAIN"}},
+            {"name": "begin", "pid": 1, "ph": "i", "s": "t", "ts": begin["ts"], "args": {"step_num": "0"}},
+            {"name": "process_name", "ph": "M", "pid": 2, "args": {"name": "Forward"}},
             {"name": "process_sort_index", "ph": "M", "pid": 2, "args": {"sort_index": 2}},
-            {"name": "Step:ModeKeys.TRAIN", "pid": 2, "ph": "X", "ts": step["ts"],
+            {"name": "Forward", "pid": 2, "ph": "X", "ts": forward["ts"], "dur": forward["dur"],
+             "args": {"pid": pid, "step_num": "0"}},
+            {"name": "Step:ModeKeys.TRAIN", "pid": 1, "ph": "X", "ts": step["ts"],
              "dur": step["dur"], "args": {"pid": pid, "step_num": "0"}}])
+        self.assertLessEqual(step["ts"], begin["ts"])
+        self.assertLessEqual(begin["ts"], forward["ts"])
         self.assertAlmostEqual(base / 1e6, os.stat(self.open_file()).st_mtime, delta=60)
 
     def test_batches_records_the_waits_and_ends_with_the_loader(self):
@@ -244,7 +248,10 @@ class HookTest(HookCase):
                 pass
         watch.close()
         labels = [record["args"] for record in self.records() if record["name"] == "process_labels"]
-        self.assertEqual(labels, 2 * [{"job": 'a "b"', "run": "7", "world_size": 2,
+        for one in labels:
+            self.assertEqual(one.pop("process_id"), os.getpid())
+            del one["process_start_in_micros"]  # python_ends_test.py
+        self.assertEqual(labels, 3 * [{"job": 'a "b"', "run": "7", "world_size": 2,
                                        "labels": 'job a "b", run 7, world size 2'}])
 
 

@@ -70,7 +70,7 @@ class SidecarTest(harness.JobTest):
         with daemon, os.fdopen(read) as training, contextlib.redirect_stderr(io.StringIO()) as errors, \
                 mock.patch.multiple(sidecar, start=daemon.start, time=clock, START_SECONDS=harness.PATIENCE_SECONDS), \
                 mock.patch.object(sys, "stdin", training), \
-                mock.patch.object(sys, "argv", ["_sidecar.py", self.directory, "127.0.0.1:0", "trainwatch"]):
+                mock.patch.object(sys, "argv", ["_sidecar.py", self.directory, "127.0.0.1:0", "trainwatch", "null"]):
             sidecar.main()
         return errors.getvalue().splitlines()
 

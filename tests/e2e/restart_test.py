@@ -57,8 +57,9 @@ class RestartTest(harness.JobTest):
             self.assertEqual(trainwatch.stop(), 0)
         with self.trainwatch() as trainwatch:
             client = judge.Client(trainwatch.url, client)
-            client.poll()
-        found = judge.judge(client.alerts, harness.replay(self.directory, *spiky_job.RULES))
+            replayed = harness.replay(self.directory, *spiky_job.RULES)
+            client.poll_until_all(replayed)
+        found = judge.judge(client.alerts, replayed)
         print("%d messages over two restarts: %s" % (len(client.alerts), found))
         self.assertGreater(len(client.alerts), 2 * SPIKES * 0.7)
         self.assertEqual(set(found.values()), {0}, found)

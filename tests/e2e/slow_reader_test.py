@@ -25,6 +25,7 @@ class SlowReaderTest(harness.JobTest):
         with harness.Trainwatch(self.directory, "--format=json", *spiky_job.RULES,
                                 prefix=("sh", "-c", 'exec "$@" > ' + path, "sh")) as trainwatch:
             trainwatch.wait_until_read()
+            harness.wait_for(lambda: not trainwatch.json("/api/v1/alerts?state=firing")["alerts"], "the run is over")
             last = trainwatch.json("/api/v1/alerts?limit=1")["last_seq"]
             lines = self.read_lines(reader, last)
         self.assertGreater(last, harness.PATIENCE_SECONDS)

@@ -133,9 +133,9 @@ class StateStoreTest(harness.JobTest):
 
     def test_a_damaged_file_is_set_aside(self):
         self.job.write_all()
+        expected = harness.final(harness.replay(self.directory, *spiky_job.RULES))
         with self.trainwatch() as trainwatch:
             trainwatch.wait_until_read()
-        expected = harness.final(harness.replay(self.directory, *spiky_job.RULES))
         epoch, last = None, 0
         with self.trainwatch() as trainwatch:
             page = trainwatch.json("/api/v1/alerts?after=0")
@@ -153,7 +153,7 @@ class StateStoreTest(harness.JobTest):
                 trainwatch.stream, "?after=%d&epoch=%s" % (last, old_epoch)) as listener:
             harness.wait_for(lambda: any(alert["rule"] == "_self/state_lost"
                                          for alert in listener.alerts()), "_self/state_lost")
-            trainwatch.wait_until_read()
+            harness.wait_for(lambda: expected.items() <= harness.final(listener.alerts()).items(), "all alerts have ended")
             self.assertEqual(trainwatch.stop(), 0)
             listener.wait_closed()
         ops = [frame["op"] for frame in listener.frames]

@@ -37,7 +37,7 @@ class TerminalTest(harness.JobTest):
         self.assertRegex(text, r"WARNING at 07:57:4\d UTC on rank 0: Step 350 took 3.75 s instead of 89.8 ms")
         self.assertRegex(text, r"Cause: It waited 3.65 s for its input, .* \(input_wait, 100 %\) Next: Look at")
         self.assertRegex(text, r"Finished at step 599 after 61 s \(rank 0, until 07:58:13 UTC\); "
-                               r"9 % was lost, mostly waiting for data\.")
+                               r"8 % was lost, mostly waiting for data\.")
         self.assertRegex(text, r"\d alerts?: 0 critical, \d warning, \d info\.")
         self.assertRegex(screen.raw, r"\[#*\.*\] \d+ %, [\d.]+ [MGk]B/s, .* left")
         self.assertTrue([line for line in lines if re.match(r"Read [\d.]+ [kM]B in .*/s\.$", line)], lines)

@@ -190,8 +190,10 @@ TEST_P(RuleState, ADamagedStateIsHarmless) {
 // for these, see collective_hang_test.
 std::vector<const RuleSpec*> judging_rules() {
   std::vector<const RuleSpec*> rules = rule_catalog();
-  std::erase_if(rules,
-                [](const RuleSpec* spec) { return spec->interest.none() || spec->interest.hangs; });
+  std::erase_if(rules, [](const RuleSpec* spec) {
+    const auto& interest = spec->interest;
+    return interest.none() || interest.hangs || interest.run_ends;
+  });
   return rules;
 }
 

@@ -62,6 +62,7 @@ class ModelFileSystem final : public FileSystem {
     at(path).modified_ns = ++clock_;
   }
   // In place, within one tick of the clock that stamps modifications.
+  void touch(const std::string& path, std::int64_t ns) { at(path).modified_ns = ns; }
   void rewrite_unnoticed(const std::string& path, std::string content) {
     at(path).content = std::move(content);
   }

@@ -34,13 +34,14 @@ PHASES = (("DataLoaderIter", "DataLoaderIter::GetNext", 5_000), ("Forward", "For
 
 
 def write(directory):
-    """The files, below `directory`: a job without a name, and two with one."""
+    """The files, below `directory`: a job without a name, and some with one, of which one has failed."""
     _write_samples(directory)
     _generate("sagemaker_job_gen.py", "job", "--out", directory, "--seconds", "20")
     _generate("kineto_gen.py", "--out", directory, "--scenario", "comm_bound", "--ranks", "2", "--steps", "4")
     shutil.copytree(RECORDED, os.path.join(directory, "recorded"),  # has alerts
                     ignore=shutil.ignore_patterns("*.py"))
     shutil.copytree(os.path.join(os.path.dirname(RECORDED), "recorded-logs", "torch_summary"), os.path.join(directory, "logged"))
+    _write_failed_log(os.path.join(directory, "failed"))
     for rank in range(2):
         _write_timeline(os.path.join(directory, "distributed"), rank)
 
@@ -84,6 +85,18 @@ def _write_samples(directory):
         for kind, name, dimension in SAMPLED:
             file.write(json.dumps({"Type": kind, "Name": name, "Dimension": dimension, "Value": 1,
                                    "NodeId": "sampled", "Timestamp": 1700000000.5}) + "\n")
+
+
+def _write_failed_log(directory):
+    os.mkdir(directory)
+    with open(os.path.join(directory, "console.log"), "w") as file:
+        for step in range(1, 21):
+            file.write(" [2026-09-21 14:13:%02d] iteration %8d/     100 | elapsed time per iteration (ms): 2000.0 | "
+                       "learning rate: 6.0E-05 | lm loss: 9.5E+00 | grad norm: 1.5 |\n" % (2 * step, step))
+        file.write("Traceback (most recent call last):\n"
+                   '  File "/job/train.py", line 88, in <module>\n'
+                   "    main()\n"
+                   "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 1.50 GiB.\n")
 
 
 def _write_timeline(directory, rank):

@@ -4,7 +4,7 @@
 import uPlot from 'uplot';
 import {drawable} from './columns.js';
 import {percent, seconds, words} from './format.js';
-import {causeColour, PHASES} from './theme.js';
+import {partColour, PHASES} from './theme.js';
 import {drawMarks, drawSpans} from './chart_marks.js';
 
 const stepped = uPlot.paths.stepped({align: 1});
@@ -83,7 +83,7 @@ export function phasesSpec(answer) {
 // latest iterations is not known yet, so without a cursor the legend shows the share over the whole span.
 export function lostSpec(answer, shares) {
   const all = Object.entries(answer.columns.lost || {})
-    .map(([name, values]) => ({label: words(name), colour: causeColour(name), values, whole: percent(shares[name]), share: shares[name]}))
+    .map(([name, values]) => ({label: words(name), colour: partColour(name), values, whole: percent(shares[name]), share: shares[name]}))
     .filter((layer) => layer.share > 0).sort((a, b) => b.share - a.share);
   if (!all.length) return null;
   return stackedSpec('lost', answer, all, percent, (totals) => Math.min(1, Math.max(0.1, 1.1 * Math.max(...totals))));

@@ -7,15 +7,16 @@ import {summary} from './columns.js';
 import {clock, count, duration, percent, seconds, words} from './format.js';
 import {Bar} from './gpu_view.js';
 import {runName} from './runs_view.js';
-import {causeColour, PHASES} from './theme.js';
+import {partColour, PHASES} from './theme.js';
+import {Swatch} from './time_chart.js';
 
 // What can be compared: each attempt of each run, latest first.
 export function choices(runs, now) {
   return runs.flatMap((run) => {
-    const attempts = run.attempts?.length ? [...run.attempts].reverse() : [{attempt: run.attempt, begin: run.begin}];
-    return attempts.map(({attempt, begin, end}) => ({
+    const attempts = [...run.attempts].reverse();
+    return attempts.map(({number: attempt, began_at: begin, ended_at: end}) => ({
       key: `${run.job} ${attempt}`, job: run.job, attempt, begin, end,
-      label: `${runName(run)}${attempts.length > 1 ? `, attempt ${attempt}` : ''}${begin ? `, ${clock(Date.parse(begin), now)}` : ''}`,
+      label: `${runName(run)}${attempts.length > 1 ? `, attempt ${attempt}` : ''}, ${clock(Date.parse(begin), now)}`,
     }));
   });
 }
@@ -66,7 +67,7 @@ function Comparison({model, then, now}) {
     const total = phases.reduce((sum, [name]) => sum + (side.phases[name] || 0), 0) || 1;
     return html`<${Bar} parts=${phases.map(([name, label, colour]) => [label, (side.phases[name] || 0) / total, colour])} />`;
   };
-  const lost = (side) => html`<${Bar} parts=${causes.map((name) => [words(name), side.lost[name] || 0, causeColour(name)])} />`;
+  const lost = (side) => html`<${Bar} parts=${causes.map((name) => [words(name), side.lost[name] || 0, partColour(name)])} />`;
   return html`<div class="wide" tabindex="0" role="region" aria-label="Comparison"><table>
     <thead><tr><td></td><th scope="col" class="number">then</th><th scope="col" class="number">now</th><th scope="col" class="number">difference</th></tr></thead>
     <tbody>
@@ -77,7 +78,7 @@ function Comparison({model, then, now}) {
       ${phases.length > 0 && html`<tr><th scope="row">an iteration</th><td>${bars(a)}</td><td>${bars(b)}</td><td></td></tr>`}
       ${phases.map(([name, label, colour]) => html`<${Row} key=${name} name=${label} colour=${colour} a=${a.phases[name]} b=${b.phases[name]} format=${seconds} />`)}
       ${causes.length > 0 && html`<tr><th scope="row">time lost</th><td>${lost(a)}</td><td>${lost(b)}</td><td></td></tr>`}
-      ${causes.map((name) => html`<${Row} key=${name} name=${`lost: ${words(name)}`} colour=${causeColour(name)} a=${a.lost[name] ?? 0} b=${b.lost[name] ?? 0} format=${percent} points />`)}
+      ${causes.map((name) => html`<${Row} key=${name} name=${`lost: ${words(name)}`} colour=${partColour(name)} a=${a.lost[name] ?? 0} b=${b.lost[name] ?? 0} format=${percent} points />`)}
     </tbody></table></div>`;
 }
 
@@ -88,8 +89,7 @@ function Row({name, a, b, format, colour, points = false}) {
   const times = a > 0 ? b / a : 1;
   const ratio = points || Math.abs(times - 1) < 0.005 ? '' :
     times < 2 ? ` (${sign}${percent(Math.abs(times - 1))})` : ` (${Number(times.toPrecision(2))} times)`;
-  return html`<tr><th scope="row">${colour && html`<svg class="swatch" viewBox="0 0 16 10" aria-hidden="true"><rect width="16" height="10"
-    rx="2" fill=${colour} /></svg> `}${name}</th>
+  return html`<tr><th scope="row">${colour && html`<${Swatch} colour=${colour} /> `}${name}</th>
     <td class="number">${format(a)}</td><td class="number">${format(b)}</td>
     <td class="number">${known ? `${sign}${format(Math.abs(change))}${ratio}` : '–'}</td></tr>`;
 }

@@ -76,9 +76,6 @@ export function connect(model, page = document) {
       model.status = frame;
       news ||= newer;
     },
-    heartbeat(frame) {
-      connection.lag = frame.lag_seconds ?? 0;
-    },
     gap: restart,
     reset: restart,
   };

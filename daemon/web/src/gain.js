@@ -1,24 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// What fixing the worst cause of lost time would give, and how to begin.
+// What avoiding the worst of what is lost would give, and how to begin.
 
 import {html} from 'htm/preact';
 import {isPart, worstFirst} from './alert_book.js';
-import {percent, seconds, words} from './format.js';
+import {percent, seconds} from './format.js';
+import {isOver} from './model.js';
 
 const WORTH_SAYING = 0.01;  // of the time
 const WITHOUT = {
   input_wait: 'waiting for data', io_wait: 'waiting for storage', cpu_saturation: 'a CPU core that is saturated',
   host_pause: 'pauses of the host', communication: 'slow communication', straggler: 'waiting for the slowest rank',
-  checkpoint: 'stopping for checkpoints', evaluation: 'stopping for evaluation', gpu_slowdown: 'GPUs that are held back',
+  elsewhere: 'waiting for ranks that are not watched here', redone: 'steps that are done again', down: 'being down between attempts',
+  stalled: 'standing still', gpu_slowdown: 'GPUs that are held back',
   kernel_launch: 'late launches of kernels', synchronization: 'handing over values to the host', memory_copy: 'slow copies',
-  compute_growth: 'steps that compute more and more', memory_creep: 'memory that fills up',
-  collective_hang: 'collective operations that hang',
+  compute_growth: 'steps that compute more and more',
   unattributed: 'what it loses to causes that are not known',
 };
 
-// {cause, share, seconds, factor} of the cause that costs most; null if nothing is worth fixing. `factor` is how many
+// {cause, share, seconds, factor} of the part of the time that costs most; null if nothing is worth fixing. `factor` is how many
 // times as fast the run would have been without it.
-export function gainOf({lost_seconds: lost = {}, elapsed_seconds: elapsed}) {
+export function gainOf({lost_seconds: lost, elapsed_seconds: elapsed}) {
   const [cause, seconds] = Object.entries(lost).reduce((most, each) => (each[1] > most[1] ? each : most), ['', 0]);
   if (!(seconds >= WORTH_SAYING * elapsed && seconds < elapsed)) return null;
   return {cause, seconds, share: seconds / elapsed, factor: elapsed / (elapsed - seconds)};
@@ -29,10 +30,10 @@ const faster = (factor) => (factor < 1.2 ? `${percent(factor - 1)} faster` : `${
 export function Gain({run, book}) {
   const gain = gainOf(run);
   if (!gain) return null;
-  const over = run.state === 'finished' || run.state === 'gone';
+  const over = isOver(run);
   const {next} = [...book.firing(), ...book.resolved()].sort((a, b) => isPart(a) - isPart(b) || worstFirst(a, b))
     .find((alert) => alert.next && alert.cause?.name === gain.cause && (alert.subject?.job ?? '') === run.job) || {};
-  return html`<p class="gain">Without ${WITHOUT[gain.cause] || words(gain.cause)} it would
+  return html`<p class="gain">Without ${WITHOUT[gain.cause]} it would
     ${over ? ' have been' : ' be'} <b>${faster(gain.factor)}</b>: ${seconds(gain.seconds)} or ${percent(gain.share)} of the time${over ? '' : ' so far'}.
     ${next && html` <span class="next">${next}</span>`}</p>`;
 }

@@ -4,6 +4,7 @@
 import {html} from 'htm/preact';
 import {duration, percent, seconds} from './format.js';
 import {Panel} from './panel.js';
+import {Swatch} from './time_chart.js';
 
 const MOST_RANKS = 64;
 const KINDS = [['compute_time_ns', 'computation', '#009e73'], ['non_compute_time_ns', 'communication and copies, exposed', '#e69f00'],
@@ -40,8 +41,7 @@ export function GpuPanel({panels}) {
   return html`
     <${Panel} name="gpu" title="GPU time of the last profiler cycles" result=${breakdown}
       empty=${work.length ? '' : 'No profiler cycle with GPU activity.'}>
-      <ul class="legend">${[...KINDS, ...IDLE.slice(0, 2)].map(([, label, colour]) => html`<li><svg class="swatch" viewBox="0 0 16 10"
-        aria-hidden="true"><rect width="16" height="10" rx="2" fill=${colour} /></svg> ${label}</li>`)}</ul>
+      <ul class="legend">${[...KINDS, ...IDLE.slice(0, 2)].map(([, label, colour]) => html`<li><${Swatch} colour=${colour} /> ${label}</li>`)}</ul>
       <div class="wide" tabindex="0" role="region" aria-label="GPU time of the last profiler cycles"><table class="bars">
         <thead><tr><th scope="col">rank</th><th scope="col">GPU time</th><th scope="col">busy</th><th scope="col">idle because it</th>
           <th scope="col">communication hidden</th></tr></thead>

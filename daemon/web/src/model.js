@@ -9,7 +9,7 @@ import {createLoader} from './loader.js';
 import {shownTags} from './scalars_view.js';
 import {fromHash, movedBy, shownSpan, toHash, zoomed, zoomedBy} from './span.js';
 
-const BADNESS = ['stalled', 'slow', 'starting', 'running', 'gone', 'finished'];
+const BADNESS = ['stalled', 'slow', 'starting', 'running', 'failed', 'gone', 'cancelled', 'finished'];
 const SETTLE_MS = 150;  // while a key repeats, nothing is asked for
 
 const micros = (text) => (text ? Date.parse(text) * 1000 : NaN);
@@ -17,12 +17,14 @@ const micros = (text) => (text ? Date.parse(text) * 1000 : NaN);
 export const worstRunFirst = (a, b) => BADNESS.indexOf(a.state) - BADNESS.indexOf(b.state) ||
   micros(b.last_step_at) - micros(a.last_step_at) || (a.job < b.job ? -1 : 1);
 
+export const isOver = (run) => BADNESS.indexOf(run.state) >= BADNESS.indexOf('failed');
+
 export function createModel(source, {changed, urgent}) {
   const model = {
     source, changed, urgent,
     clock: createClock(source),
     cursor: createCursor(),
-    connection: {state: 'connecting', lostSince: null, lag: 0},
+    connection: {state: 'connecting', lostSince: null},
     runs: null, monitor: '', status: null, error: '',
     job: null, attempt: undefined, range: {kind: 'all'}, columns: 500,
     filter: {rule: '', severity: '', rank: '', run: ''},
@@ -36,15 +38,12 @@ export function createModel(source, {changed, urgent}) {
 
   model.run = () => (model.runs || []).find((run) => run.job === model.job) || null;
 
-  // The time from the first to the last step of the run, else of what it logged, microseconds; null while unknown.
+  // The time of the run, until now while it goes on, else of what is logged, microseconds; null while unknown.
   model.extent = () => {
-    const run = model.run();
-    const steps = model.panels.steps.data;
-    const from = Math.min(...[steps?.from_us, micros(run?.begin)].filter(Number.isFinite));
-    const to = Math.max(...[steps?.to_us, micros(run?.last_step_at)].filter(Number.isFinite));
-    if (Number.isFinite(from) && to > from) return [from, to];
-    const logged = (model.panels.scalars.data?.series || []).flatMap(({points}) => [points[0][1], points[points.length - 1][1]]);
-    return logged.length ? [Math.min(...logged), Math.max(...logged, logged[0] + 1e6)] : null;
+    const life = model.run()?.life;
+    const logged = (model.panels.scalars.data?.series || []).flatMap(({points}) => [points[0][1], points.at(-1)[1]]);
+    const [from, to] = life ? [micros(life.began_at), micros(life.until)] : [Math.min(...logged), Math.max(...logged)];
+    return Number.isFinite(from) ? [from, Math.max(to, from + 1e6)] : null;
   };
   model.span = () => shownSpan(model.range, model.extent());
 

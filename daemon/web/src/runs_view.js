@@ -2,13 +2,14 @@
 // The sentence on top: of the chosen run in full, of the others in a line each.
 
 import {html} from 'htm/preact';
-import {ago, clock, count, duration, percent, plural, seconds, words} from './format.js';
+import {ago, clock, count, duration, percent, plural} from './format.js';
 import {Gain} from './gain.js';
 import {worstRunFirst} from './model.js';
+import {WallTime} from './wall_time.js';
 
 // Shape, word: never colour alone.
 const STATES = {
-  starting: '◔', running: '▶', slow: '▲', stalled: '■', finished: '✓', gone: '✕',
+  starting: '◔', running: '▶', slow: '▲', stalled: '■', finished: '✓', failed: '✖', cancelled: '⊘', gone: '?',
 };
 const MOST_RUNS = 6;
 
@@ -48,24 +49,29 @@ function NoRun({status}) {
   return html`<p class="sentence">No run yet: no training step was found below ${roots || 'the watched paths'}.</p>`;
 }
 
-const State = ({state}) => html`<span class="state ${state}"><span aria-hidden="true">${STATES[state] || '?'}</span> ${state}</span>`;
+const State = ({state}) => html`<span class="state ${state}"><span aria-hidden="true">${STATES[state]}</span> ${state}</span>`;
 
 function Sentence({run, book, now, alone}) {
   const last = Date.parse(run.last_step_at);
+  const {end, life} = run;
   return html`
     <div class="sentence-box ${run.state}">
       <p class="of">${!(alone && !run.job) && html`<b class="job">${runName(run)}</b> `}<${State} state=${run.state} /></p>
       <p class="sentence">${headline(run, now)}</p>
+      ${end?.evidence && html`<p class="end"><q>${end.evidence}</q> <span class="quiet">${end.file}</span></p>`}
       <${Gain} run=${run} book=${book} />
       <dl class="figures">
         <${Figure} name="rate" value=${rate(run)} />
-        <${Figure} name="iteration" value=${seconds(run.seconds_per_step || null)} />
-        <${Figure} name="step" value=${count(run.step)} more=${Number.isNaN(last) ? '' : ago(last, now)} />
-        <${Figure} name="lost" value=${percent(run.elapsed_seconds ? run.lost_share : null)} more=${lostBy(run)} />
+        <${Figure} name="step" value=${count(run.step) + (life.total_steps ? ` of ${count(life.total_steps)}` : '')}
+          more=${Number.isNaN(last) ? '' : ago(last, now)} />
+        ${life.eta_seconds !== null && html`<${Figure} name="left" value=${duration(life.eta_seconds)} />`}
+        <${Figure} name="goodput" value=${percent(life.wall_seconds ? life.goodput : null)} />
+        <${Figure} name="lost" value=${percent(life.wall_seconds ? run.lost_share : null)} />
         <${Figure} name="ranks" value=${run.ranks || '–'} />
         <${Figure} name="attempt" value=${count(run.attempt)} />
-        <${Figure} name="time" value=${duration(run.elapsed_seconds || null)} />
+        <${Figure} name="time" value=${duration(life.wall_seconds || null)} />
       </dl>
+      <${WallTime} life=${life} />
     </div>`;
 }
 
@@ -76,12 +82,6 @@ export function rate(run) {
   const each = run.steps_per_second;
   if (!each) return '–';
   return each >= 0.1 ? `${Number(each.toPrecision(3))} steps/s` : `${Number((each * 60).toPrecision(3))} steps/min`;
-}
-
-function lostBy(run) {
-  const causes = Object.entries(run.lost_seconds || {}).filter(([, lost]) => lost > 0).sort((a, b) => b[1] - a[1]);
-  if (!causes.length) return '';
-  return causes.slice(0, 2).map(([cause, lost]) => `${seconds(lost)} ${words(cause)}`).join(', ');
 }
 
 function OtherRun({run, model}) {

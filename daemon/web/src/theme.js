@@ -11,14 +11,17 @@ export const PHASES = [
   ['between', 'between steps', '#e69f00'],
 ];
 
-const CAUSES = {
+// Of the parts of the wall time.
+const PARTS = {
+  training: '#9ccc65', startup: '#c9b18f', restore: '#a89f91', redone: '#aa4499', down: '#666633',
+  checkpoint: '#009e73', evaluation: '#7fd1b9',
   input_wait: '#d55e00', io_wait: '#e69f00', cpu_saturation: '#f0e442', host_pause: '#cc79a7',
-  communication: '#56b4e9', straggler: '#0072b2', checkpoint: '#009e73', evaluation: '#7fd1b9',
+  communication: '#56b4e9', straggler: '#0072b2', elsewhere: '#4477aa',
   unattributed: '#999999', gpu_slowdown: '#8c564b', kernel_launch: '#5d4fa2', synchronization: '#b3a2dd',
-  collective_hang: '#7a1f1f', memory_copy: '#3f7f93', compute_growth: '#b8860b', memory_creep: '#666633',
+  stalled: '#7a1f1f', memory_copy: '#3f7f93', compute_growth: '#b8860b',
 };
 
-export const causeColour = (name) => CAUSES[name] || '#777777';
+export const partColour = (name) => PARTS[name];
 
 // Dark to yellow, evenly in lightness (as matplotlib's inferno): 0 is dark, 1 is bright.
 const HEAT = [[0, 0, 4], [31, 12, 72], [85, 15, 109], [136, 34, 106], [186, 54, 85], [227, 89, 51],

@@ -149,7 +149,7 @@ export class TimeChart extends Component {
   }
 }
 
-const Swatch = ({colour, mark = 'area'}) => html`<svg class="swatch" viewBox="0 0 16 10" aria-hidden="true">
+export const Swatch = ({colour, mark = 'area'}) => html`<svg class="swatch" viewBox="0 0 16 10" aria-hidden="true">
   ${mark === 'line' ? html`<path d="M0 5h16" stroke=${colour} stroke-width="2.5" />` :
     mark === 'dot' ? html`<circle cx="8" cy="5" r="3" fill="none" stroke=${colour} stroke-width="1.5" />` :
     html`<rect width="16" height="10" rx="2" fill=${colour} />`}</svg>`;

@@ -2,7 +2,7 @@
 // The name, the connection, links; and below it what must be known before anything else is trusted.
 
 import {html} from 'htm/preact';
-import {ago, clockSeconds, duration} from './format.js';
+import {ago, clockSeconds} from './format.js';
 
 const LINKS = [['/metrics', 'metrics'], ['/api/v1/runs', 'runs'], ['/api/v1/alerts', 'alerts'], ['/api/v1/status', 'status']];
 
@@ -32,24 +32,11 @@ const Icon = () => html`
 export function Connection({model}) {
   const {connection, source, monitor, book} = model;
   const lost = source.live && connection.state === 'lost';
-  const blind = monitor || blindness(model.status, connection.lag);
   return html`
     ${lost && html`
       <p class="banner critical" role="alert"><b>✕ Connection lost</b> ${ago(connection.lostSince, Date.now())}, at
         ${' '}${clockSeconds(connection.lostSince, Date.now())}. What you see is from then. Reconnecting.
         ${model.error && html` <span class="quiet">(${model.error})</span>`}</p>`}
-    ${blind && html`<p class="banner warning monitor"><b>▲ trainwatch itself</b>: ${blind}</p>`}
+    ${monitor && html`<p class="banner warning monitor"><b>▲ trainwatch itself</b>: ${monitor}</p>`}
     ${book.notice && html`<p class="banner">${book.notice}</p>`}`;
-}
-
-// The same from the status, for a server that does not say it.
-export function blindness(status, lag = 0) {
-  if (!status) return '';
-  const parts = [];
-  for (const root of status.missing_roots || []) parts.push(`${root} does not exist; waiting for it.`);
-  if (status.state_degraded) parts.push(`Alerts cannot be stored: ${status.state_degraded}.`);
-  if (status.watch_degraded) parts.push(`Watching is degraded: ${status.watch_degraded}.`);
-  const behind = Math.max(lag, status.lag_seconds || 0);
-  if (status.ready && behind > 5) parts.push(`Reading is ${duration(behind)} behind the files.`);
-  return parts.join(' ');
 }

@@ -158,16 +158,7 @@ Cause Attribution::explain(const Verdict& verdict, SubjectId subject) const {
       if (const auto cause = from_span(verdict, subject, kind)) return *cause;
     }
   }
-  const Time start = verdict.window_start;
-  const SystemUsage usage = system_.usage(subject, start, verdict.window_end);
-  const SystemUsage before =
-      system_.usage(subject, start - kBefore, start - std::chrono::seconds(1));
-  if (grew || !sure) {
-    if (const auto cause = from_clocks(usage, before)) return *cause;
-  }
-  // Where no core is free, the host's part of the computation takes longer.
-  if (sure && grew && !is_held_back(usage)) return verdict.cause;
-  if (const auto cause = from_system(usage, before)) return *cause;
+  if (const auto cause = from_node(verdict, subject)) return *cause;
   if (sure) return verdict.cause;
   if (const auto cause = from_span(verdict, subject, SpanKind::data_init)) return *cause;
   // Phases are written when they end, so the phase that an ongoing stall is in is not known yet.
@@ -175,8 +166,24 @@ Cause Attribution::explain(const Verdict& verdict, SubjectId subject) const {
     if (const auto cause = from_phases(verdict, subject)) return *cause;
   }
   Cause none;
+  const SystemUsage usage = system_.usage(subject, verdict.window_start, verdict.window_end);
   if (!usage.cpu) none.missing.emplace_back("cpu samples");
   return none;
+}
+
+std::optional<Cause> Attribution::from_node(const Verdict& verdict, SubjectId subject) const {
+  const bool sure = is_enough(verdict.cause);
+  const bool grew = verdict.cause.name == CauseName::compute_growth;
+  const Time start = verdict.window_start;
+  const SystemUsage usage = system_.usage(subject, start, verdict.window_end);
+  const SystemUsage before =
+      system_.usage(subject, start - kBefore, start - std::chrono::seconds(1));
+  if (grew || !sure) {
+    if (const auto cause = from_clocks(usage, before)) return cause;
+  }
+  // Where no core is free, the host's part of the computation takes longer.
+  if (sure && grew && !is_held_back(usage)) return std::nullopt;
+  return from_system(usage, before);
 }
 
 }  // namespace trainwatch

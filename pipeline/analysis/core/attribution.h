@@ -25,6 +25,9 @@ class Attribution {
   // phases of the step. Else `unattributed` with the inputs that are missing.
   Cause explain(const Verdict& verdict, SubjectId subject) const;
 
+  // What the samples of the node say: the part of explain() that needs no spans. nullopt: nothing.
+  std::optional<Cause> from_node(const Verdict& verdict, SubjectId subject) const;
+
   // A cause must explain this share of the lost time.
   static constexpr double kEnough = 0.5;
   static bool is_enough(const Cause& cause) { return cause.coverage >= kEnough; }

@@ -2,6 +2,7 @@
 #include "pipeline/analysis/core/logged_steps.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <utility>
 
@@ -9,8 +10,7 @@ namespace trainwatch {
 namespace {
 
 constexpr std::string_view kLoggedStepRows = "logged_steps/";
-// Seconds of an iteration, and of an interval; and how far records without a time may be ahead of
-// their file, so that times stay within their range.
+// Seconds of an iteration, and of an interval.
 constexpr double kLongest = 1e8;
 
 bool is_seconds(double value) {
@@ -38,8 +38,13 @@ void LoggedSteps::Lane::state(StateIo& io) {
   io(end);
   io(attempt);
   io(restarted);
+  io(first);
+  io(steps);
+  io(interval);
+  io(epoch);
   io(pace);
   io(waiting);
+  io(held);
   if (source >= Source::count_ || span < 0 || !is_possible(at) || !is_possible(end)) io.fail();
 }
 
@@ -58,6 +63,7 @@ std::optional<Step> LoggedSteps::on(const Scalar& scalar) {
     if (lane->waiting && lane->waiting->number == scalar.step) {
       lane->waiting->data_wait = std::min(from_seconds(scalar.value), lane->waiting->iteration());
     }
+    lane->held.waited(scalar.step, from_seconds(scalar.value));
   } else if (is_clock(*lane, scalar)) {
     if (lane->waiting && lane->waiting->number != scalar.step) complete(*lane);
     read_clock(*lane, scalar);
@@ -79,6 +85,7 @@ bool LoggedSteps::is_clock(Lane& lane, const Scalar& scalar) const {
       scalar.kind == ScalarKind::step_seconds || scalar.kind == ScalarKind::steps_per_second;
   Source source = Source::none;
   if (rate) source = Source::durations;
+  if (scalar.kind == ScalarKind::learning_rate && scalar.timed) source = Source::rates;
   if (scalar.kind == ScalarKind::loss && scalar.timed) source = Source::times;
   if (source <= lane.source || interner_.text(scalar.tag).starts_with("epoch")) return false;
   lane.clock = scalar.tag;
@@ -97,18 +104,26 @@ void LoggedSteps::read_clock(Lane& lane, const Scalar& scalar) {
   lane.span = 0;
   double seconds = scalar.value;
   if (scalar.kind == ScalarKind::steps_per_second) seconds = 1 / scalar.value;
-  if (lane.source == Source::times) {
+  if (lane.source != Source::durations) {
     const bool follows = before != kNoTime && last != kNoStep && scalar.step > last;
     lane.span = follows ? scalar.step - last : 0;
     seconds = follows ? to_seconds(scalar.at - before) / static_cast<double>(lane.span) : 0;
   }
   lane.iteration.seconds = is_seconds(seconds) ? seconds : 0;
   if (lane.number != kNoStep && scalar.step + 1 < lane.number) {
-    ++lane.attempt;
-    lane.pace.begin_attempt();
     lane.number = kNoStep;
+    lane.epoch = lane.begins_epoch(scalar, before);
+    if (lane.epoch) return;
+    ++lane.attempt;
     lane.restarted = true;
   }
+}
+
+bool LoggedSteps::Lane::begins_epoch(const Scalar& scalar, Time before) const {
+  constexpr auto kPause = std::chrono::seconds(2);
+  constexpr int kIntervals = 5;
+  return scalar.timed && before != kNoTime && scalar.at > before && scalar.step <= first &&
+         scalar.at - before <= std::max<Nanos>(kPause, interval * kIntervals);
 }
 
 std::optional<Step> LoggedSteps::close(Lane& lane, SubjectId subject) {
@@ -116,34 +131,63 @@ std::optional<Step> LoggedSteps::close(Lane& lane, SubjectId subject) {
   if (read.seconds == 0 || read.step <= lane.number) return std::nullopt;
   Step step;
   step.restarts = std::exchange(lane.restarted, false);
-  step.opens_attempt = lane.number == kNoStep;
+  step.opens_epoch = std::exchange(lane.epoch, false);
+  step.opens_attempt = lane.number == kNoStep && !step.opens_epoch;
   step.number = read.step;
   step.subject = subject;
   step.mode = Mode::train;
   step.origin = Origin::log;
   step.attempt = lane.attempt;
-  const std::int64_t span = step.opens_attempt ? lane.span : read.step - lane.number;
+  std::int64_t span = step.opens_attempt ? lane.span : read.step - lane.number;
+  if (step.opens_epoch) span = lane.steps;
   if (span > 1) {
     const double most = std::clamp(kLongest / read.seconds, 1.0, 1e9);
     step.steps = static_cast<std::uint32_t>(std::min(static_cast<double>(span), most));
   }
   step.duration = from_seconds(read.seconds);
-  const Nanos interval = step.duration * step.steps;
-  Time end = lane.at;
-  if (!lane.timed && lane.end != kNoTime) {
-    end = std::max(end, std::min(lane.end + interval, lane.at + from_seconds(kLongest)));
-  }
-  end = std::max(end, Time{} + interval);  // the interval began in 1970 at the earliest
-  step.start = step.begin = end - step.duration;
   if (lane.wait.step == read.step) {
     step.data_wait = std::min(from_seconds(lane.wait.seconds), step.duration);
   }
   lane.number = read.step;
-  lane.end = std::max(lane.end, end);
+  if (step.opens_attempt) lane.first = read.step;
+  lane.steps = step.steps;
+  lane.interval = step.duration * step.steps;
   lane.changed = true;
-  step.pace = lane.pace.add(step);
+  if (!lane.timed || !lane.held.empty()) {
+    const std::size_t share = kMostHeld / std::bit_ceil(lanes_.size());
+    lane.held.add(step, lane.at, std::max<std::size_t>(share, 2));
+    return std::nullopt;
+  }
+  const Time begun = Time{} + step.duration * step.steps;  // in 1970 at the earliest
+  step.start = step.begin = std::max(lane.at, begun) - step.duration;
+  step.pace = pace_of(lane, step);
   lane.waiting = step;
   return step;
+}
+
+Pace LoggedSteps::pace_of(Lane& lane, const Step& step) {
+  lane.end = std::max(lane.end, step.end());
+  if (step.restarts) lane.pace.begin_attempt();
+  return lane.pace.add(step);
+}
+
+std::vector<Step> LoggedSteps::read_to_end(SubjectId subject) {
+  const auto known = lanes_.find(subject);
+  if (known == lanes_.end() || known->second.held.empty()) return {};
+  Lane& lane = known->second;
+  std::vector<Step> steps = lane.held.take(lane.end);
+  for (Step& step : steps) step.pace = pace_of(lane, step);
+  lane.waiting = steps.back();
+  lane.changed = true;
+  return steps;
+}
+
+std::vector<SubjectId> LoggedSteps::holding() const {
+  std::vector<SubjectId> found;
+  for (const auto& [subject, lane] : lanes_) {
+    if (!lane.held.empty()) found.push_back(subject);
+  }
+  return found;
 }
 
 bool LoggedSteps::is_last(const Step& step) const {

@@ -3,15 +3,18 @@
 // anything at all with a step and a time. For jobs that write neither timeline nor profiler traces.
 //
 // One tag of a rank is its clock: one that says how long an iteration takes or how many pass in a
-// second, or else the first loss whose records have times; then an iteration takes the time since
-// the record before by the steps between them, with all pauses in that time. Tags of epochs count
-// something else and are never the clock.
+// second, or else the first loss whose records have times, or a learning rate where nothing says
+// more; then an iteration takes the time since the record before by the steps between them, with
+// all pauses in that time. Tags of epochs count something else and are never the clock.
 //
 // A record gives one Step, of origin `log`: an iteration as long as the mean of the `steps` that it
 // stands for. What it waited for data comes from a scalar of the same step, before or after.
 //
-// Where records have no time, the step ends when the file was written to, but not before the
-// iterations that it says have passed.
+// Steps of records without times are held until all that was written with them has been read: the
+// last one ends when the file was written to, and the others before it, at the pace of the log.
+//
+// An attempt begins with a step number that goes back after the job was silent. Numbers that are
+// back at the first one as soon as a record is due are those of the next epoch.
 //
 // O(log n) per scalar; a few KiB per rank. Alerts about these steps are identified by the step.
 #pragma once
@@ -22,6 +25,7 @@
 #include <string_view>
 #include <vector>
 
+#include "pipeline/analysis/core/held_steps.h"
 #include "pipeline/analysis/core/pace_memory.h"
 #include "trainwatch/event.h"
 #include "trainwatch/interner.h"
@@ -33,11 +37,18 @@ namespace trainwatch {
 class LoggedSteps {
  public:
   static constexpr std::size_t kMost = 65'536;  // ranks; further ones have no steps
+  // Steps that are held, of all ranks together; more of them become longer records.
+  static constexpr std::size_t kMostHeld = 131'072;
 
   explicit LoggedSteps(const Interner& interner) : interner_(interner) {}
 
-  // Returns the step of the record that ends with this scalar, if it has one.
+  // Returns the step of the record that ends with this scalar, if it has one and is not held.
   std::optional<Step> on(const Scalar& scalar);
+  // What had been written of this subject has been read. Returns the steps that were held. All but
+  // the last of them are complete.
+  std::vector<Step> read_to_end(SubjectId subject);
+  // The same of all subjects whose steps are held.
+  std::vector<SubjectId> holding() const;
 
   // The step that became complete with the last call: no scalar of it follows. Valid until the next
   // call.
@@ -54,7 +65,7 @@ class LoggedSteps {
 
  private:
   // What a clock is made of, the better the later.
-  enum class Source : std::uint8_t { none, times, durations, count_ };
+  enum class Source : std::uint8_t { none, rates, times, durations, count_ };
 
   struct Figure {
     std::int64_t step = kNoStep;
@@ -73,19 +84,26 @@ class LoggedSteps {
     std::int64_t number = kNoStep;  // of the last step
     double total = 0;               // steps that the job takes; 0: it did not say
     Time end = kNoTime;
+    std::int64_t first = kNoStep;  // the number of the first step of the attempt
+    std::uint32_t steps = 1;       // of the last step
+    Nanos interval{};              // of the last record
     std::uint32_t attempt = 1;
     bool restarted = false;  // since the last step
+    bool epoch = false;      // has begun since the last step
     PaceMemory pace;
     std::optional<Step> waiting;  // for its wait
-    bool changed = false;         // since it was last saved
+    HeldSteps held;
+    bool changed = false;  // since it was last saved
 
+    bool begins_epoch(const Scalar& scalar, Time before) const;
     void state(StateIo& io);
   };
 
   Lane* lane_of(SubjectId subject);
   bool is_clock(Lane& lane, const Scalar& scalar) const;
   static void read_clock(Lane& lane, const Scalar& scalar);
-  static std::optional<Step> close(Lane& lane, SubjectId subject);
+  std::optional<Step> close(Lane& lane, SubjectId subject);
+  static Pace pace_of(Lane& lane, const Step& step);
   void complete(Lane& lane);
 
   const Interner& interner_;

@@ -15,8 +15,8 @@ void add_lost_time(const JobHistory& job, ColumnChart<StepColumn>& chart) {
     while (next != chart.columns.end() && next->first < start) ++next;
     for (; next != chart.columns.end() && next->first < start + seconds.width(); ++next) {
       const double share = next->second.elapsed / second.elapsed;
-      for (std::size_t cause = 0; cause < second.lost.size(); ++cause)
-        next->second.lost[cause] = second.lost[cause] * share;
+      for (std::size_t part = 0; part < second.lost.size(); ++part)
+        next->second.lost[part] = second.lost[part] * share;
     }
   };
   seconds.each(Time{}, Time::max(), add);

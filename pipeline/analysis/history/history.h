@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "pipeline/analysis/core/lost_time.h"
 #include "pipeline/analysis/history/job_history.h"
 #include "pipeline/analysis/job_ids.h"
 #include "trainwatch/event.h"

@@ -55,13 +55,13 @@ void write_parts(JsonWriter& json, const StepChart& chart) {
 
 void write_lost(JsonWriter& json, const StepChart& chart) {
   json.key("lost").begin_object();
-  for (std::size_t cause = 0; cause < LostTime::kCauses; ++cause) {
-    const auto has = [cause](const auto& each) { return each.second.lost[cause] > 0; };
+  for (std::size_t part = 0; part < kLifeParts; ++part) {
+    const auto has = [part](const auto& each) { return each.second.lost[part] > 0; };
     if (std::ranges::none_of(chart.columns, has)) continue;
-    write_each(json, to_string(static_cast<CauseName>(cause)), chart,
-               [cause](const StepColumn& column) {
-                 return std::min(column.lost[cause] / column.elapsed, 1.0);
-               });
+    write_each(
+        json, to_string(static_cast<LifePart>(part)), chart, [part](const StepColumn& column) {
+          return column.lost[part] > 0 ? std::min(column.lost[part] / column.elapsed, 1.0) : 0.0;
+        });
   }
   json.end_object();
 }

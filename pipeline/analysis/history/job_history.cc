@@ -5,29 +5,6 @@
 #include <cmath>
 
 namespace trainwatch {
-namespace {
-
-// Distributes lost time over the columns in which its iterations ended, in proportion to the
-// training time of each column (`elapsed`, seconds), scaled by the part of the column that the
-// interval covers. Columns about as wide as an iteration hold one or two of them; weighting by
-// their width would make equal losses look different.
-template <class Column, class Elapsed, class Add>
-void spread(const LostInterval& lost, TimeColumns<Column>& columns, Elapsed&& elapsed, Add&& add) {
-  const auto inside = [&](Time start, const Column& column) {
-    const Nanos touched =
-        std::min(start + columns.width(), lost.end + Nanos{1}) - std::max(start, lost.start);
-    return elapsed(column) * to_seconds(touched) / to_seconds(columns.width());
-  };
-  double all = 0;
-  columns.each(lost.first_end, lost.end + Nanos{1},
-               [&](Time start, const Column& column) { all += inside(start, column); });
-  if (all <= 0) return;
-  columns.change(lost.first_end, lost.end + Nanos{1}, [&](Time start, Column& column) {
-    add(column, lost.seconds * inside(start, column) / all);
-  });
-}
-
-}  // namespace
 
 std::string_view to_string(HistoryMark::Kind kind) {
   constexpr std::string_view kNames[] = {"evaluation", "checkpoint", "attempt"};
@@ -38,7 +15,7 @@ std::string_view to_string(HistoryMark::Kind kind) {
 void JobHistory::on(const Step& step, std::size_t most) {
   if (!step.is_training() || step.iteration() <= Nanos{}) return;
   if (step.origin > origin_) return;
-  if (origin_ != step.origin) {  // the same steps are not counted twice
+  if (origin_ != step.origin && first_end_ != kNoTime) {  // steps are not counted twice
     seconds_.clear();
     quarters_.clear();
     whole_.clear();
@@ -73,20 +50,17 @@ void JobHistory::on_load(const Span& load) {
   }
 }
 
+// In the column in which its iteration ended, which may come later: when it is known whether it
+// waited.
 void JobHistory::on(const LostInterval& lost) {
-  if (lost.origin != origin_ || whole_.empty()) return;
-  const auto cause = static_cast<std::size_t>(lost.cause);
+  const auto part = static_cast<std::size_t>(lost.part);
   for (Steps* level : {&seconds_, &quarters_, &whole_}) {
-    spread(
-        lost, *level, [](const StepColumn& column) { return column.elapsed; },
-        [cause](StepColumn& to, double seconds) { to.lost[cause] += seconds; });
+    if (StepColumn* const column = level->at(lost.end))
+      column->lost[part] += lost.seconds * lost.ranks;
   }
   const std::size_t slot = rank_slot(lost.rank);
   if (slot == kNoSlot) return;
-  spread(
-      lost, ranks_,
-      [slot](const RankColumn& column) { return static_cast<double>(column.iterations.sum(slot)); },
-      [slot](RankColumn& to, double seconds) { to.lose(slot, seconds); });
+  if (RankColumn* const column = ranks_.at(lost.end)) column->lose(slot, lost.seconds);
 }
 
 std::size_t JobHistory::rank_slot(SubjectId rank) {

@@ -19,7 +19,7 @@
 #include <utility>
 #include <vector>
 
-#include "pipeline/analysis/core/lost_time.h"
+#include "pipeline/analysis/history/lost_interval.h"
 #include "pipeline/analysis/history/scalar_history.h"
 #include "pipeline/analysis/history/slot_columns.h"
 #include "pipeline/analysis/history/step_column.h"

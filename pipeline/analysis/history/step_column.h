@@ -10,8 +10,8 @@
 #include <limits>
 #include <string_view>
 
-#include "pipeline/analysis/core/lost_time.h"
 #include "trainwatch/event.h"
+#include "trainwatch/life_part.h"
 #include "trainwatch/stats/distribution.h"
 
 namespace trainwatch {
@@ -58,11 +58,11 @@ struct StepColumn {
   float longest = 0;
   std::uint32_t attempt = 0;  // the latest
   std::int64_t last_step = kNoStep;
-  double elapsed = 0;                            // seconds
-  std::array<double, kIterationParts> parts{};   // seconds
-  std::array<double, LostTime::kCauses> lost{};  // seconds, by cause
-  double evaluation = 0;                         // seconds, not part of iterations
-  std::uint64_t loads = 0;                       // calls for the next batch
+  double elapsed = 0;                           // seconds
+  std::array<double, kIterationParts> parts{};  // seconds
+  std::array<double, kLifeParts> lost{};        // seconds, by part
+  double evaluation = 0;                        // seconds, not part of iterations
+  std::uint64_t loads = 0;                      // calls for the next batch
   double load_seconds = 0;
   float longest_load = 0;
 

@@ -37,8 +37,8 @@ class TimeColumns {
   // The column of `time`, made if new; null: it is older than what is kept. Valid until the next
   // call.
   Column* at(Time time) {
-    const bool known = latest_ != nullptr && latest_begin_ <= time && time < latest_end_;
-    return known && latest_changed_ ? latest_ : find(time);
+    const bool known = latest_.column != nullptr && latest_begin_ <= time && time < latest_end_;
+    return known && latest_changed_ ? latest_.column : find(time);
   }
 
   // Forgets all columns, and keeps the width.
@@ -46,7 +46,7 @@ class TimeColumns {
     for (const auto& [index, column] : columns_) removed_.insert(index / kPerRow);
     columns_.clear();
     changed_.clear();
-    latest_ = nullptr;
+    latest_.column = nullptr;
   }
 
   bool empty() const { return columns_.empty(); }
@@ -114,17 +114,30 @@ class TimeColumns {
   }
 
  private:
+  // A column of this object: a copy, which has columns of its own, begins without.
+  struct Latest {
+    Latest() = default;
+    Latest(const Latest&) {}
+    Latest& operator=(const Latest& other) {
+      if (this != &other) column = nullptr;
+      return *this;
+    }
+    ~Latest() = default;
+
+    Column* column = nullptr;
+  };
+
   // at() for any column but the latest, and for that if it is not marked as changed.
   [[gnu::noinline]] Column* find(Time time) {
     if (time < Time{} || !make_room(index_of(time))) return nullptr;
     const std::int64_t index = index_of(time);
-    latest_ = &columns_[index];
+    latest_.column = &columns_[index];
     latest_begin_ = start_of(index);
     latest_end_ = latest_begin_ + width_;
     if (keeps_ == Keeps::latest) forget_before(columns_.rbegin()->first - most_ + 1);
     changed_.insert(index / kPerRow);
     latest_changed_ = true;
-    return latest_;
+    return latest_.column;
   }
 
   // Columns that are stored together: a commit writes the newest ones again.
@@ -159,7 +172,7 @@ class TimeColumns {
       if (!is_new) known->second.merge(column);
     }
     columns_ = std::move(wider);
-    latest_ = nullptr;
+    latest_.column = nullptr;
     width_ *= std::int64_t{1} << doublings;
     width_saved_ = false;
     changed_.clear();
@@ -199,7 +212,7 @@ class TimeColumns {
   std::int64_t most_;
   Nanos width_;
   std::map<std::int64_t, Column> columns_;  // by time / width_
-  Column* latest_ = nullptr;                // that at() returned last
+  Latest latest_;                           // that at() returned last
   Time latest_begin_{};                     // of it
   Time latest_end_{};
   bool latest_changed_ = false;  // its row is in changed_

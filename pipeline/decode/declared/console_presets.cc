@@ -25,7 +25,8 @@ std::vector<FormatDeclaration> console_presets() {
                {"number of nan iterations", nan_steps},
                {"total", total_steps, 1, false, "iterations"},
            },
-       .end = {"[after training is done]", "exiting program at iteration"}},
+       .end = {"[after training is done]", "exiting program at iteration"},
+       .marks = {"using world size: ", "ing checkpoint at iter", " ....."}},
       // `skipped` counts from the start of the job.
       {.name = "deepspeed",
        .has = {", skipped=", "RunningAvgSamplesPerSec=", "iter time (s):"},
@@ -42,7 +43,8 @@ std::vector<FormatDeclaration> console_presets() {
            }},
       {.name = "torchtitan",
        .has = {"tps: "},
-       .line = R"((?:(?P<time>\d+-\d+-\d+ [0-9:]+(?:[,.]\d+)?) - .*)?step: +(?P<step>\d+) +loss: )",
+       .line =
+           R"((?:(?P<time>\d+-\d+-\d+ [0-9:]+(?:[,.]\d+)?) - .*)?(?:^|[^e] )step: +(?P<step>\d+) +loss: )",
        .fields =
            {
                {"loss", loss},
@@ -52,7 +54,8 @@ std::vector<FormatDeclaration> console_presets() {
                {"tflops", tflops_per_gpu, 1, true},
                {"mfu", mfu_ratio, 1, true},
            },
-       .end = {"Training completed"}},
+       .end = {"Training completed"},
+       .marks = {"the checkpoint", "Training starts", "validate step:"}},
       {.name = "nemo",
        .has = {"train_step_timing in s"},
        .line = R"(\| global_step: (?P<step>\d+))",

@@ -35,7 +35,9 @@ struct DeclaredField {
 struct DeclaredSpans {
   std::string name_key{};  // empty: the format has none. Its value: the name and `end`
   std::string end{};
-  std::string ms_key{};                                   // how long it lasted
+  std::string ms_key{};    // how long it lasted
+  std::string role_key{};  // which part of the job: the steps of `helpers` are not the training's
+  std::vector<std::string> helpers{};                     // words in the names of such roles
   std::vector<std::pair<std::string, SpanKind>> kinds{};  // others are SpanKind::other
 };
 
@@ -52,7 +54,8 @@ struct FormatDeclaration {
   std::string line{};
   std::vector<DeclaredField> fields{};
   std::vector<std::string> end{};  // regex: literals of lines that say that the training has ended
-  bool step_from_bar = false;      // regex: the step is that of the last progress bar of tqdm
+  std::vector<std::string> marks{};  // presets: literals of lines that ends/ reads between records
+  bool step_from_bar = false;        // regex: the step is that of the last progress bar of tqdm
   // json and csv: members or columns; empty: there is none. regex: other names of these groups.
   std::string step{};
   std::string time{};

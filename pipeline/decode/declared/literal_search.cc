@@ -35,16 +35,36 @@ std::size_t rarest_bytes(std::string_view text, std::size_t bytes) {
   return best;
 }
 
+// The high half bytes, which tell blanks and punctuation, digits, and letters apart, then all.
+std::string kinds_of_bytes(std::string_view bytes) {
+  std::string kinds;
+  for (const char c : bytes) kinds += static_cast<char>(static_cast<unsigned char>(c) >> 4U);
+  return kinds.append(bytes);
+}
+
 }  // namespace
 
 LiteralSearch::LiteralSearch(const std::vector<std::string_view>& literals, bool vectors) {
 #if defined(__x86_64__)
   vectors_ = vectors && __builtin_cpu_supports("avx2") != 0;
 #endif
-  for (std::size_t i = 0; i < literals.size(); ++i) {
-    Literal literal{std::string(literals[i]), rarest_bytes(literals[i], kBytes)};
-    add_masks(literal, i % kGroups);
-    groups_[i % kGroups].push_back(std::move(literal));
+  std::vector<Literal> all;
+  for (const std::string_view text : literals) {
+    all.push_back({std::string(text), rarest_bytes(text, kBytes)});
+  }
+  // Neighbours share a group: the more alike their bytes are, the fewer others seem to be of it.
+  // Those with fewer bytes, of which much seems to be, have the first.
+  std::ranges::sort(all, {}, [](const Literal& literal) {
+    return kinds_of_bytes(std::string_view(literal.text).substr(literal.chosen, kBytes));
+  });
+  const auto is_short = [](const Literal& literal) { return literal.text.size() < kBytes; };
+  const auto whole = std::ranges::stable_partition(all, is_short);
+  const auto shorts = all.size() - whole.size();
+  const std::size_t fill = (whole.size() + kGroups - 2) / (kGroups - 1);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const std::size_t group = i < shorts ? 0 : 1 + (i - shorts) / fill;
+    add_masks(all[i], group);
+    groups_[group].push_back(std::move(all[i]));
   }
 }
 
@@ -114,16 +134,17 @@ template <class Halves>
                                                                 std::size_t from) const {
   constexpr std::size_t kWidth = sizeof(__m256i);
   const __m256i low[kBytes] = {table_of(masks_[0].low), table_of(masks_[1].low),
-                               table_of(masks_[2].low)};
+                               table_of(masks_[2].low), table_of(masks_[3].low)};
   const __m256i high[kBytes] = {table_of(masks_[0].high), table_of(masks_[1].high),
-                                table_of(masks_[2].high)};
+                                table_of(masks_[2].high), table_of(masks_[3].high)};
   std::size_t at = from;
   for (; at + kWidth + kBytes - 1 <= text.size(); at += kWidth) {
     const char* const data = text.data() + at;
     const __m256i groups =
         _mm256_and_si256(_mm256_and_si256(groups_of(bytes_at(data), low[0], high[0]),
                                           groups_of(bytes_at(data + 1), low[1], high[1])),
-                         groups_of(bytes_at(data + 2), low[2], high[2]));
+                         _mm256_and_si256(groups_of(bytes_at(data + 2), low[2], high[2]),
+                                          groups_of(bytes_at(data + 3), low[3], high[3])));
     auto places = ~static_cast<std::uint32_t>(
         _mm256_movemask_epi8(_mm256_cmpeq_epi8(groups, _mm256_setzero_si256())));
     if (places == 0) continue;

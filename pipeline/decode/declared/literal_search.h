@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Finds the first of several literals in one pass over the text.
 //
-// With AVX2, 32 places are looked at at once: three neighbouring bytes of each literal, those that
+// With AVX2, 32 places are looked at at once: four neighbouring bytes of each literal, those that
 // text has least often, select by their half bytes which of eight groups of literals may be there
 // (the method is that of Teddy, in Hyperscan). Only such places are compared.
 #pragma once
@@ -26,7 +26,7 @@ class LiteralSearch {
   std::size_t find(std::string_view text, std::size_t from = 0) const;
 
  private:
-  static constexpr std::size_t kBytes = 3;
+  static constexpr std::size_t kBytes = 4;
   static constexpr std::size_t kGroups = 8;
   struct Literal {
     std::string text;

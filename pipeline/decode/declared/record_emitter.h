@@ -42,6 +42,7 @@ class RecordEmitter {
   // Of the record that came last, if there was one.
   bool has_begun() const { return known_.has_value(); }
   Time at() const { return at_; }
+  bool is_timed() const { return timed_; }  // that is its own time
   SubjectId subject() const { return subject_; }
 
   void state(StateIo& io);

@@ -17,6 +17,8 @@
 #include "pipeline/decode/declared/progress_bar.h"
 #include "pipeline/decode/declared/record_emitter.h"
 #include "pipeline/decode/declared/scalar_text.h"
+#include "pipeline/decode/ends/line_prefix.h"
+#include "pipeline/decode/ends/run_note_reader.h"
 #include "pipeline/decode/flight_recorder/flight_dump.h"
 #include "pipeline/decode/flight_recorder/watchdog_line.h"
 #include "pipeline/decode/format.h"
@@ -37,29 +39,21 @@ bool has_one_of(const Literals& literals, std::string_view line) {
   });
 }
 
-// The line has no year: the latest that is not after the file was written, by more than a zone.
-Time watchdog_time(std::string_view line, Time written) {
-  const std::string clock = watchdog_clock(line);
-  if (clock.empty() || written == Time{}) return written;
-  const std::chrono::year_month_day today{std::chrono::floor<std::chrono::days>(written)};
-  for (const int ago : {0, 1}) {
-    const auto at = local_time(std::to_string(int{today.year()} - ago) + "-" + clock);
-    if (at && *at <= written + std::chrono::hours(1)) return *at;
-  }
-  return written;
-}
-
 class ConsoleDecoder final : public Decoder {
  public:
   explicit ConsoleDecoder(const FileContext& context)
       : context_(context),
         formats_(DeclaredFormats::or_presets(context.declared)),
-        emitter_(context) {
+        emitter_(context),
+        notes_(context) {
     search_for_presets();
   }
 
   void feed(std::string_view bytes, EventBatch& out) override;
-  void finish(EventBatch&) override { finished_ = true; }
+  void finish(EventBatch& out) override {
+    finished_ = true;
+    notes_.finish(out);
+  }
   void cut_back(std::size_t bytes) override {
     carry_.resize(carry_.size() - std::min(bytes, carry_.size()));
   }
@@ -79,6 +73,9 @@ class ConsoleDecoder final : public Decoder {
  private:
   void search_for_presets();
   void search_for_pattern();
+  void search_for(std::vector<std::string_view> literals);
+  void read(std::string_view bytes, EventBatch& out);
+  void read_begun(std::string_view part, EventBatch& out);
   void scan(std::string_view lines, EventBatch& out);
   bool line(std::string_view text, EventBatch& out);
   void keep(std::string_view part);
@@ -89,12 +86,15 @@ class ConsoleDecoder final : public Decoder {
   const LineLayout* layout_of(std::string_view text);
   void emit(std::string_view text, const LineLayout& layout, EventBatch& out);
   void emit_pending(EventBatch& out);
-  bool take_end(std::string_view text, EventBatch& out);
+  bool take_other(std::string_view text, EventBatch& out);
+  bool take_end(std::string_view text, bool done, EventBatch& out);
+  SubjectId subject() const { return emitter_.has_begun() ? emitter_.subject() : SubjectId::none; }
   std::string_view without_colours(std::string_view text);
 
   const FileContext& context_;
   const DeclaredFormats& formats_;
   RecordEmitter emitter_;
+  RunNoteReader notes_;
   std::string carry_;      // the line that has not ended
   bool skipping_ = false;  // it is too long
   bool finished_ = false;
@@ -111,26 +111,38 @@ class ConsoleDecoder final : public Decoder {
 };
 
 void ConsoleDecoder::search_for_presets() {
-  std::vector<std::string_view> literals = {kBarLiteral, kWatchdogLiteral};
+  std::vector<std::string_view> literals;
   for (const LinePattern& format : formats_.lines()) {
     const auto& own = format.declaration().has;
     literals.insert(literals.end(), own.begin(), own.end());
   }
-  literals_ = LiteralSearch(literals);
+  search_for(std::move(literals));
 }
 
 void ConsoleDecoder::search_for_pattern() {
-  std::vector<std::string_view> literals = {kBarLiteral, kWatchdogLiteral};
   const FormatDeclaration& format = pattern_->declaration();
-  literals.insert(literals.end(), format.has.begin(), format.has.end());
+  std::vector<std::string_view> literals(format.has.begin(), format.has.end());
   literals.insert(literals.end(), format.end.begin(), format.end.end());
+  literals.insert(literals.end(), format.marks.begin(), format.marks.end());
   literals.insert(literals.end(), std::begin(kEndsOfJobs), std::end(kEndsOfJobs));
-  literals_ = LiteralSearch(literals);
+  search_for(std::move(literals));
   layouts_.clear();
+}
+
+void ConsoleDecoder::search_for(std::vector<std::string_view> literals) {
+  literals.push_back(kBarLiteral);
+  literals.push_back(kWatchdogLiteral);
+  literals.insert(literals.end(), end_literals().begin(), end_literals().end());
+  literals_ = LiteralSearch(literals);
 }
 
 void ConsoleDecoder::feed(std::string_view bytes, EventBatch& out) {
   finished_ = false;
+  read(bytes, out);
+  notes_.end_of_bytes(out);
+}
+
+void ConsoleDecoder::read(std::string_view bytes, EventBatch& out) {
   if (!carry_.empty() || skipping_) {
     const std::size_t end = line_end(bytes);
     if (end == std::string_view::npos) {
@@ -138,14 +150,8 @@ void ConsoleDecoder::feed(std::string_view bytes, EventBatch& out) {
       if (!pending_.empty() && take_bar(without_colours(carry_))) emit_pending(out);
       return;
     }
-    keep(bytes.substr(0, end));
+    read_begun(bytes.substr(0, end), out);
     bytes.remove_prefix(end + 1);
-    const bool record =
-        !skipping_ && literals_.find(carry_) != std::string_view::npos && line(carry_, out);
-    (record ? account_.records : account_.structure) += carry_.size();
-    ++account_.structure;
-    carry_.clear();
-    skipping_ = false;
   }
   const std::size_t last = last_line_end(bytes);
   if (last != std::string_view::npos) {
@@ -154,6 +160,18 @@ void ConsoleDecoder::feed(std::string_view bytes, EventBatch& out) {
   }
   keep(bytes);
   if (!pending_.empty() && take_bar(without_colours(carry_))) emit_pending(out);
+}
+
+// The end of the line that has begun, and the byte behind it.
+void ConsoleDecoder::read_begun(std::string_view part, EventBatch& out) {
+  keep(part);
+  const bool seen =
+      !skipping_ && (notes_.follows() || literals_.find(carry_) != std::string_view::npos);
+  const bool record = seen && line(carry_, out);
+  (record ? account_.records : account_.structure) += carry_.size();
+  ++account_.structure;
+  carry_.clear();
+  skipping_ = false;
 }
 
 void ConsoleDecoder::keep(std::string_view part) {
@@ -170,7 +188,7 @@ void ConsoleDecoder::keep(std::string_view part) {
 void ConsoleDecoder::scan(std::string_view lines, EventBatch& out) {
   std::uint64_t record_bytes = 0;
   for (std::size_t from = 0; from < lines.size();) {
-    const std::size_t hit = literals_.find(lines, from);
+    const std::size_t hit = notes_.follows() ? from : literals_.find(lines, from);
     if (hit == std::string_view::npos) break;
     const std::size_t before = last_line_end(lines.substr(from, hit - from));
     const std::size_t begin = before == std::string_view::npos ? from : from + before + 1;
@@ -188,12 +206,15 @@ bool ConsoleDecoder::line(std::string_view text, EventBatch& out) {
   text = without_colours(text);
   const LineLayout* layout = layouts_.find(text);
   if (layout == nullptr) {
-    if (take_watchdog(text)) return true;
+    if (take_watchdog(text)) {
+      notes_.take(text, subject(), out);
+      return true;
+    }
     take_bar(text);
   }
   emit_pending(out);
   if (layout == nullptr) layout = layout_of(text);
-  if (layout == nullptr) return take_end(text, out);
+  if (layout == nullptr) return take_other(text, out);
   ++records_;
   const bool waits = pattern_->declaration().step_from_bar && bar_.step != kNoStep;
   if (waits) {
@@ -222,11 +243,21 @@ void ConsoleDecoder::emit_pending(EventBatch& out) {
   pending_.clear();
 }
 
-// The training of the rank whose record came last has ended.
-bool ConsoleDecoder::take_end(std::string_view text, EventBatch& out) {
-  if (pattern_ == nullptr) return false;
-  if (!has_one_of(pattern_->declaration().end, text) && !has_one_of(kEndsOfJobs, text))
-    return false;
+// A line that is no record. True: it says that the training has ended.
+bool ConsoleDecoder::take_other(std::string_view text, EventBatch& out) {
+  const bool done =
+      pattern_ != nullptr && emitter_.has_begun() && has_one_of(pattern_->declaration().end, text);
+  if (done) {
+    notes_.completed(text, subject(), out);
+  } else {
+    notes_.take(text, subject(), out);
+  }
+  return take_end(text, done, out);
+}
+
+// The training of the rank whose record came last has ended, well or not: a note says how.
+bool ConsoleDecoder::take_end(std::string_view text, bool done, EventBatch& out) {
+  if (!done && (pattern_ == nullptr || !has_one_of(kEndsOfJobs, text))) return false;
   if (!emitter_.has_begun()) return false;
   out.emplace_back(SourceNote{emitter_.at(), context_.lane, SourceNote::Kind::timeline_closed,
                               emitter_.subject()});
@@ -266,7 +297,7 @@ bool ConsoleDecoder::take_watchdog(std::string_view text) {
     found->rank = found->group_rank;
   }
   if (found->rank == kNoRank || context_.dumps == nullptr) return true;
-  found->at = watchdog_time(text, context_.written);
+  found->at = time_without_year(watchdog_clock(text), context_.written).value_or(context_.written);
   context_.dumps->watchdog(context_.job, std::move(*found));
   return true;
 }
@@ -294,6 +325,7 @@ void ConsoleDecoder::emit(std::string_view text, const LineLayout& layout, Event
   const std::int64_t step = declaration.step_from_bar ? bar_.step : pattern_->step(text, layout);
   const std::string_view time = layout.time.of(text);
   const auto at = time.empty() ? std::nullopt : clock_.read(time);
+  notes_.before_record(out);
   bool begun = false;
   for (std::size_t i = 0; i < declaration.fields.size(); ++i) {
     const DeclaredField& field = declaration.fields[i];
@@ -303,6 +335,7 @@ void ConsoleDecoder::emit(std::string_view text, const LineLayout& layout, Event
     begun = true;
     emitter_.emit(field, emitter_.tag_of(field, i), *value, out);
   }
+  if (begun && emitter_.is_timed()) notes_.record(emitter_.at());
   if (begun && declaration.step_from_bar && bar_.step != kNoStep) emit_bar(out);
 }
 
@@ -332,6 +365,7 @@ void ConsoleDecoder::state(StateIo& io) {
   io(bar_.total);
   io(bar_.seconds);
   io(emitter_);
+  io(notes_);
   if (!io.is_loading()) return;
   if (carry_.size() > kMaxConsoleLine || pending_.size() > kMaxConsoleLine) return io.fail();
   // A format that the configuration no longer has: the next line that is known decides again.

@@ -118,6 +118,7 @@ class JsonLinesDecoder final : public Decoder {
   std::optional<Time> time_of();
   void emit_scalars(EventBatch& out);
   void emit_span(std::string_view name, Time end, EventBatch& out);
+  bool is_of_helper();
 
   const FileContext& context_;
   const DeclaredFormats& formats_;
@@ -227,8 +228,17 @@ void JsonLinesDecoder::emit_span(std::string_view name, Time end, EventBatch& ou
   span.name = span.phase = context_.interner.symbols.intern(name);
   span.process = integer_or(line_.of(format_->process), -1);
   span.thread = integer_or(line_.of(format_->thread), kNoThread);
-  if (kind != spans.kinds.end()) span.kind = kind->second;
+  if (kind != spans.kinds.end() && !is_of_helper()) span.kind = kind->second;
   if (span.kind == SpanKind::step) span.mode = Mode::train;
+}
+
+// One that works for the training, such as the generator of reinforcement learning: it has ranks
+// and steps of its own.
+bool JsonLinesDecoder::is_of_helper() {
+  const std::string_view role = between_quotes(line_.of(format_->spans.role_key));
+  return std::ranges::any_of(format_->spans.helpers, [role](const std::string& word) {
+    return role.find(word) != std::string_view::npos;
+  });
 }
 
 void JsonLinesDecoder::state(StateIo& io) {

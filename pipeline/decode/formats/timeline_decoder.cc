@@ -5,10 +5,13 @@
 // State (phases by pid, open B events, start time) belongs to one file: each file repeats its own
 // metadata, and pids mean different things in different files. A B/E pair that rotation cut in two
 // is lost.
+//
+// Of its process it says when that began, which step it has begun, and how it ended.
 #include <functional>
 #include <map>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "pipeline/decode/decimal_time.h"
@@ -16,11 +19,14 @@
 #include "pipeline/decode/format.h"
 #include "pipeline/decode/json_cursor.h"
 #include "pipeline/decode/path_metadata.h"
+#include "pipeline/decode/process_records.h"
 #include "pipeline/decode/recurring_spans.h"
 #include "pipeline/decode/remembered_token.h"
+#include "pipeline/decode/run_naming.h"
 #include "pipeline/decode/symbol_reader.h"
 #include "pipeline/decode/trace_document_decoder.h"
 #include "pipeline/decode/trace_event.h"
+#include "trainwatch/run_note.h"
 
 namespace trainwatch {
 namespace {
@@ -42,9 +48,47 @@ PinMemory pin_memory(std::string_view token) {
   return yes ? PinMemory::yes : PinMemory::no;
 }
 
+// Of a run's name.
+constexpr std::size_t kLongestRun = 64;  // bytes
+
+// What torchrun calls a run that nobody named: another one each time that it is started.
+bool is_random(std::string_view id) {
+  const auto is_hex = [](char c) {
+    return c == '-' || std::isxdigit(static_cast<unsigned char>(c));
+  };
+  return id.size() == 36 && std::ranges::count(id, '-') == 4 && std::ranges::all_of(id, is_hex);
+}
+
+// "host" of "host-4711" or "host-4711-2", as our hook names the timeline of the process 4711 if
+// another process of its rank lives and writes one; empty: no such name.
+std::string_view node_of_writer(std::string_view node, std::int64_t process) {
+  const std::string suffix = "-" + std::to_string(process);
+  if (node.ends_with(suffix)) return node.substr(0, node.size() - suffix.size());
+  const std::size_t at = node.rfind(suffix + "-");
+  const bool numbered = at != std::string_view::npos && at > 0 &&
+                        parse_digits(node.substr(at + suffix.size() + 1)).has_value();
+  return numbered ? node.substr(0, at) : std::string_view{};
+}
+
+// Whether a timeline of this rank and node lies beside the one at `path`, closed or open.
+bool has_timeline_of(const FileContext& context, std::string_view path, std::int32_t rank,
+                     std::string_view node) {
+  if (!context.list_directory) return false;
+  const std::string own = std::string(path.substr(0, path.find_last_of('/')));
+  const std::size_t closed = own.rfind("/pevents/");
+  for (const std::string& directory : {own, own.substr(0, closed)}) {
+    for (const std::string& name : context.list_directory(directory)) {
+      const NodeRank other = timeline_path_metadata(name);
+      if (other.rank == rank && other.node == node) return true;
+    }
+  }
+  return false;
+}
+
 class TimelineDecoder final : public TraceDocumentDecoder {
  public:
-  explicit TimelineDecoder(const FileContext& context) : TraceDocumentDecoder(context) {}
+  explicit TimelineDecoder(const FileContext& context)
+      : TraceDocumentDecoder(context), job_(context.job) {}
 
   void feed(std::string_view bytes, EventBatch& out) override;
   void finish(EventBatch& out) override;
@@ -78,11 +122,16 @@ class TimelineDecoder final : public TraceDocumentDecoder {
   Rejection read_event(std::string_view text) override;
   void rest_if_closed();
 
-  Rejection metadata(const TraceEvent& event);
+  Rejection metadata(std::string_view text, const TraceEvent& event);
   Rejection complete_span(std::string_view text, const TraceEvent& event);
   Rejection begin_span(const TraceEvent& event);
   Rejection end_span(const TraceEvent& event);
+  Rejection instant(std::string_view text, const TraceEvent& event);
 
+  // The process began at this time, if nothing has said so yet.
+  void process_began(std::int64_t start_ns, std::uint32_t world_size);
+  void note(std::int64_t at_ns, RunNote note);
+  bool begins_training_step(const TraceEvent& event);
   // What the event says, but for its times.
   Span span_of(const TraceEvent& event, Symbol phase, Symbol name);
   void emit(const Span& span, const RecurringSpans::Times& times);
@@ -91,11 +140,19 @@ class TimelineDecoder final : public TraceDocumentDecoder {
   // The phase of an event, made when it is new; null when the table is full.
   Phase* phase_of(const TraceEvent& event);
   void read_path();
+  void name_subject();
+  void name_run(std::string_view id);
+  // The process with this id writes the file, and did at this time.
+  void name_process(std::int64_t process, std::int64_t at_ns);
 
   std::unique_ptr<Habits> habits_;  // null: no record was read since the document was closed
   std::unique_ptr<RecurringSpans> recurring_;  // during feed(), if that is worth it
   EventBatch* out_ = nullptr;                  // during feed() and finish()
   std::string path_;                           // that subject_ was made from
+  std::string job_;                            // of the run that writes the file
+  bool says_run_ = false;                      // by its id
+  std::int64_t process_ = -1;                  // that writes it, as its events say
+  bool beside_another_ = false;                // the name of the file has that process
   std::optional<SubjectId> subject_;           // nullopt: not known yet, or there is no room for it
   SpanKind fallback_ = SpanKind::other;
   std::map<std::int64_t, Phase> phases_;
@@ -106,6 +163,7 @@ class TimelineDecoder final : public TraceDocumentDecoder {
   std::uint64_t definitions_ = 0;  // since the file was opened or its state loaded
   std::size_t open_spans_ = 0;     // of all phases
   bool names_training_ = false;    // the file of the training process itself
+  bool process_known_ = false;     // it was said when the process began
 };
 
 void TimelineDecoder::feed(std::string_view bytes, EventBatch& out) {
@@ -138,14 +196,47 @@ void TimelineDecoder::finish(EventBatch& out) {
 void TimelineDecoder::read_path() {
   if (path_ == context_.path && subject_) return;
   path_ = context_.path;
+  fallback_ = is_communication_timeline(path_) ? SpanKind::communication : SpanKind::other;
+  names_training_ = base_name(path_).find("pythontimeline") != std::string_view::npos;
+  name_subject();
+}
+
+void TimelineDecoder::name_subject() {
   const NodeRank source = timeline_path_metadata(path_);
-  Subject subject{context_.job, source.node, source.rank, ""};
+  Subject subject{job_, source.node, source.rank, ""};
+  if (beside_another_) subject.node = node_of_writer(source.node, process_);
   if (context_.rank != kNoRank) subject.rank = context_.rank;
   context_.fill_in(subject);
   if (subject.rank == kNoRank) subject.process = source.process;
   subject_ = context_.interner.subjects.intern(subject);
-  fallback_ = is_communication_timeline(path_) ? SpanKind::communication : SpanKind::other;
-  names_training_ = base_name(path_).find("pythontimeline") != std::string_view::npos;
+}
+
+void TimelineDecoder::name_run(std::string_view id) {
+  if (context_.naming == nullptr || id.empty() || is_random(id)) return;
+  job_ = context_.naming->job_of_run(id.substr(0, kLongestRun));
+  says_run_ = true;
+  name_subject();
+}
+
+void TimelineDecoder::name_process(std::int64_t process, std::int64_t at_ns) {
+  if (process_ >= 0 || process < 0 || !names_training_) return;
+  process_ = process;
+  if (context_.naming == nullptr) return;
+  const NodeRank source = timeline_path_metadata(path_);
+  if (source.rank == kNoRank) return;
+  FileWriter writer{source.node, source.rank, process_};
+  bool other_file = false;
+  const std::string_view node = node_of_writer(source.node, process_);
+  if (!node.empty()) {
+    writer.node = node;
+    writer.named_after_process = true;
+    other_file = has_timeline_of(context_, path_, source.rank, node);
+    writer.other_file = other_file && !says_run_;  // else it may be of a run with another id
+  }
+  std::string job = context_.naming->job_of_writer(writer, time_from_ns(at_ns));
+  beside_another_ = other_file || (!node.empty() && job != job_);
+  job_ = std::move(job);
+  name_subject();
 }
 
 Rejection TimelineDecoder::read_event(std::string_view text) {
@@ -162,19 +253,21 @@ Rejection TimelineDecoder::read_event(std::string_view text) {
   if (!subject_) return RejectReason::cardinality;
   switch (event.type()) {
     case 'M':
-      return metadata(event);
+      return metadata(text, event);
     case 'X':
       return complete_span(text, event);
     case 'B':
       return begin_span(event);
     case 'E':
       return end_span(event);
+    case 'i':
+      return instant(text, event);
     default:
-      return std::nullopt;  // instants, counters, flows, and "{}" at the end
+      return std::nullopt;  // counters, flows, and "{}" at the end
   }
 }
 
-Rejection TimelineDecoder::metadata(const TraceEvent& event) {
+Rejection TimelineDecoder::metadata(std::string_view text, const TraceEvent& event) {
   if (recurring_ != nullptr) recurring_->clear();
   if (!event.start_time_us.empty()) {
     const auto start = parse_time_ns(event.start_time_us, TimeUnit::microseconds);
@@ -182,6 +275,15 @@ Rejection TimelineDecoder::metadata(const TraceEvent& event) {
     start_time_ns_ = *start;
   }
   ++definitions_;
+  if (between_quotes(event.name) == "process_labels") {
+    name_run(between_quotes(event.run));
+    const ProcessLabels labels = read_process_labels(text);
+    if (labels.start_ns) name_process(labels.process, *labels.start_ns);
+    if (!subject_) return RejectReason::cardinality;
+    const bool older = !labels.start_ns && !process_known_ && names_training_;
+    if (labels.start_ns) process_began(*labels.start_ns, labels.world_size);
+    if (older && start_time_ns_ > 0) process_began(start_time_ns_, labels.world_size);
+  }
   if (between_quotes(event.name) != "process_name" || event.args_name.empty()) return std::nullopt;
   const auto name = habits_->names.read(event.args_name);
   if (!name) return unreadable(event.args_name);
@@ -202,7 +304,13 @@ Rejection TimelineDecoder::complete_span(std::string_view text, const TraceEvent
   if (!name) return unreadable(event.name);
   const Phase* const phase = phase_of(event);
   if (phase == nullptr) return RejectReason::cardinality;
+  if (process_ < 0 && !event.args_pid.empty()) {
+    name_process(habits_->process.read(event.args_pid, -1), saturating_add(*start, start_time_ns_));
+  }
+  if (!subject_) return RejectReason::cardinality;
   const Span span = span_of(event, phase->name, *name);
+  // Writers that do not say when their process began repeat when they did.
+  if (!process_known_ && names_training_ && start_time_ns_ > 0) process_began(start_time_ns_, 0);
   emit(span, {*start, *duration});
   if (recurring_ != nullptr) recurring_->learn(text, event, span);
   return std::nullopt;
@@ -258,6 +366,54 @@ Span TimelineDecoder::span_of(const TraceEvent& event, Symbol phase, Symbol name
   return span;
 }
 
+// Other instants, as Horovod's, say nothing.
+Rejection TimelineDecoder::instant(std::string_view text, const TraceEvent& event) {
+  const std::string_view name = between_quotes(event.name);
+  const bool ends = name == "process_end";
+  if (!ends && (name != "begin" || !begins_training_step(event))) return std::nullopt;
+  const auto at = parse_time_ns(event.ts, TimeUnit::microseconds);
+  if (!at) return RejectReason::time;
+  RunNote made;
+  if (ends) {
+    const Subject& subject = context_.interner.subjects[*subject_];
+    made.kind =
+        subject.rank == kNoRank ? RunNote::Kind::end_evidence : RunNote::Kind::process_ended;
+    made.end = read_process_end(text);
+    made.end->rank = subject.rank;
+    made.end->node = subject.node;
+    made.end->file = path_;
+  } else {
+    made.kind = RunNote::Kind::step_begun;
+    made.step = integer_or(event.step_num, kNoStep);
+  }
+  note(saturating_add(*at, start_time_ns_), std::move(made));
+  return std::nullopt;
+}
+
+bool TimelineDecoder::begins_training_step(const TraceEvent& event) {
+  const Phase* const phase = phase_of(event);
+  if (phase == nullptr || event.step_num.empty()) return false;
+  const SpanClass kind =
+      habits_->classifier.classify(context_.interner.symbols, phase->name, phase->name, fallback_);
+  return kind.kind == SpanKind::step && kind.mode == Mode::train;
+}
+
+void TimelineDecoder::process_began(std::int64_t start_ns, std::uint32_t world_size) {
+  if (std::exchange(process_known_, true)) return;
+  RunNote made;
+  made.kind = context_.interner.subjects[*subject_].rank == kNoRank ? RunNote::Kind::launched
+                                                                    : RunNote::Kind::process_began;
+  made.world_size = world_size;
+  note(start_ns, std::move(made));
+}
+
+void TimelineDecoder::note(std::int64_t at_ns, RunNote note) {
+  if (context_.run_notes == nullptr) return;
+  note.at = time_from_ns(at_ns);
+  note.subject = *subject_;
+  out_->push_back(context_.run_notes->add(std::move(note)));
+}
+
 void TimelineDecoder::emit(const Span& span, const RecurringSpans::Times& times) {
   Span& made = std::get<Span>(out_->emplace_back(std::in_place_type<Span>, span));
   made.start = time_from_ns(saturating_add(times.start_ns, start_time_ns_));
@@ -290,6 +446,10 @@ void TimelineDecoder::state(StateIo& io) {
   io(phases_);
   io(start_time_ns_);
   io(last_end_ns_);
+  io(process_known_);
+  io(says_run_);
+  io(process_);
+  io(beside_another_);
   last_phase_ = nullptr;
   if (!io.is_loading()) return;
   open_spans_ = 0;

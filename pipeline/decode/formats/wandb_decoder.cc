@@ -5,6 +5,7 @@
 // Its writer keeps a block of 32 KiB in memory, so that minutes or hours may pass before a record
 // can be read. A run that has ended says so, with its exit code; one that was killed does not.
 #include <algorithm>
+#include <chrono>
 #include <optional>
 #include <protozero/pbf_message.hpp>
 #include <span>
@@ -13,10 +14,12 @@
 #include <vector>
 
 #include "pipeline/decode/decimal_time.h"
+#include "pipeline/decode/ends/end_line.h"
 #include "pipeline/decode/event_file/tagged_scalars.h"
 #include "pipeline/decode/event_file/wandb_file.h"
 #include "pipeline/decode/event_kind.h"
 #include "pipeline/decode/format.h"
+#include "trainwatch/run_note.h"
 
 namespace trainwatch {
 namespace {
@@ -34,6 +37,7 @@ enum Stats : protozero::pbf_tag_type { stats_time = 2, stats_item = 3 };
 enum Timestamp : protozero::pbf_tag_type { seconds = 1, nanoseconds = 2 };
 enum Item : protozero::pbf_tag_type { key = 1, nested_key = 2, value_json = 16 };
 enum Run : protozero::pbf_tag_type { host = 13 };
+enum Exit : protozero::pbf_tag_type { exit_code = 1 };
 }  // namespace wandb_field
 
 std::string_view view_of(protozero::data_view view) {
@@ -133,7 +137,8 @@ class WandbDecoder final : public Decoder {
   Rejection history(WandbMessage message, EventBatch& out);
   Rejection stats(WandbMessage message, EventBatch& out);
   void run(WandbMessage message);
-  void end(EventBatch& out);
+  void end(std::int64_t code, EventBatch& out);
+  void note_end(std::int64_t code, EventBatch& out);
   bool sample(const WandbItem& item, Time at, EventBatch& out);
   bool add_sample(const SystemMetric& metric, std::string_view gpu, double value, Time at,
                   EventBatch& out);
@@ -177,7 +182,7 @@ Rejection WandbDecoder::record(std::string_view bytes, EventBatch& out) {
           run(message.get_message());
           return std::nullopt;
         case tag_and_type(wandb_field::exit, WandbType::length_delimited):
-          end(out);
+          end(integer_field(message.get_message(), wandb_field::exit_code), out);
           return std::nullopt;
         default:
           message.skip();
@@ -260,10 +265,34 @@ Rejection WandbDecoder::stats(WandbMessage message, EventBatch& out) {
 }
 
 // Records may follow, and a run that is resumed goes on in another file.
-void WandbDecoder::end(EventBatch& out) {
-  if (latest_ == kNoTime || !scalars_.begin()) return;
+void WandbDecoder::end(std::int64_t code, EventBatch& out) {
+  if (!scalars_.begin()) return;
+  note_end(code, out);
+  if (latest_ == kNoTime) return;
   out.emplace_back(
       SourceNote{latest_, context_.lane, SourceNote::Kind::timeline_closed, scalars_.subject()});
+}
+
+// The record has no time: its coming, unless the file was written to long after.
+void WandbDecoder::note_end(std::int64_t code, EventBatch& out) {
+  if (context_.run_notes == nullptr) return;
+  const Time written = context_.written;
+  const bool sane =
+      latest_ == kNoTime || (written >= latest_ && written < latest_ + std::chrono::hours(24));
+  RunNote note{.at = sane ? written : latest_, .kind = RunNote::Kind::completed};
+  note.subject = scalars_.subject();
+  if (code != 0) {
+    EndLine line;
+    set_exit_code(line, code);
+    note.kind = RunNote::Kind::end_evidence;
+    note.end = EndEvidence{.what = line.what, .weight = EndWeight::ended};
+    note.end->node = valid_name(host_, SubjectTable::kLongestName);
+    note.end->signal = line.signal;
+    note.end->exit_code = line.exit_code;
+    note.end->text = "exit code " + std::to_string(code);
+    note.end->file = context_.path;
+  }
+  out.emplace_back(context_.run_notes->add(std::move(note)));
 }
 
 void WandbDecoder::run(WandbMessage message) {

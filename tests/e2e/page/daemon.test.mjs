@@ -70,7 +70,10 @@ test('an alert is on the page by itself; values equal the API', () => watched((d
       const text = await alertOf(page, alert.id).textContent();
       assert.ok(text.includes(alert.summary) && text.includes(alert.rule) && text.includes(alert.severity), alert.id);
     }
-    const run = (await daemon.json('/api/v1/runs')).runs[0];
+    const run = await until(async () => {
+      const [said] = (await daemon.json('/api/v1/runs')).runs;
+      return said.life.open_seconds === 0 && said;
+    }, 'all of its time is booked');
     await says(page.locator('.figure-lost dd'), new RegExp(`^${Number((100 * run.lost_share).toPrecision(2))} %`));
     await says(page.locator('.watched'), new RegExp(job));
     const runbook = [...latest.values()][0].runbook;

@@ -56,18 +56,30 @@ const iso = (us) => new Date(us / 1000).toISOString();
 
 export function run(job, extra = {}) {
   const states = {healthy: 'running', slow: 'slow', straggler: 'slow', stalled: 'stalled'};
-  const elapsed = (job.end - job.begin) / MICRO;
-  const lost = job.kind === 'slow' ? {input_wait: 0.31 * elapsed, checkpoint: 0.01 * elapsed} :
-    job.kind === 'straggler' ? {straggler: 0.22 * elapsed} : {};
+  const until = job.kind === 'stalled' ? Math.max(job.end, Date.now() * 1000) : job.end;
+  const elapsed = (until - job.begin) / MICRO;
+  const lost = job.kind === 'slow' ? {input_wait: 0.31 * elapsed} : job.kind === 'straggler' ? {straggler: 0.22 * elapsed} :
+    job.kind === 'stalled' ? {stalled: (until - job.end) / MICRO} : {};
   return {
     job: job.job, state: states[job.kind],
     headline: {text: HEADLINES[job.kind](job), since: iso((job.begin + job.end) / 2)},
     since: iso((job.begin + job.end) / 2), attempt: 1, step: job.at.length - 1, seconds_per_step: job.seconds,
-    steps_per_second: 1 / job.seconds, begin: iso(job.begin), last_step_at: iso(job.end), ended_because: null,
-    ranks: `0-${job.ranks - 1}`, elapsed_seconds: elapsed, lost_seconds: lost,
-    lost_share: Object.values(lost).reduce((a, b) => a + b, 0) / elapsed,
-    attempts: [{attempt: 1, begin: iso(job.begin), end: iso(job.end), first_step: 0, last_step: job.at.length - 1}],
+    steps_per_second: job.kind === 'stalled' ? 0 : 1 / job.seconds, begin: iso(job.begin), last_step_at: iso(job.end),
+    ranks: `0-${job.ranks - 1}`, elapsed_seconds: elapsed, lost_seconds: lost, lost_share: sum(lost) / elapsed, end: null,
+    attempts: [{number: 1, began_at: iso(job.begin), ended_at: null, first_step: 0, last_step: job.at.length - 1, ranks: job.ranks, end: null}],
+    life: life({checkpoint: 0.01 * elapsed, ...lost}, {began_at: iso(job.begin), until: iso(until), wall_seconds: elapsed, steps: job.at.length}),
     ...extra,
+  };
+}
+
+const sum = (parts) => Object.values(parts).reduce((a, b) => a + b, 0);
+
+// The account of a run that did nothing but train, besides `parts`.
+export function life(parts, {wall_seconds: wall, ...extra}) {
+  const training = wall - sum(parts);
+  return {
+    began_at: iso(0), until: iso(0), wall_seconds: wall, gpu_seconds: wall, goodput: wall && training / wall, steps: 0, redone_steps: 0,
+    steps_per_second: 0, eta_seconds: null, total_steps: null, open_seconds: 0, seconds: wall ? {training, ...parts} : {}, ...extra,
   };
 }
 

@@ -10,7 +10,7 @@ import {after, before, describe, test} from 'node:test';
 import {idOf, makeAlert} from './alerts.mjs';
 import {alertOf, BINARY, drawn, isLabelled, live, panel, says, until, violations, withPage} from './browser.mjs';
 import {assetsOf} from './daemon.mjs';
-import {addSteps} from './jobs.mjs';
+import {addSteps, life} from './jobs.mjs';
 import {MockServer, scene} from './mock_server.mjs';
 
 const MOST_BYTES = 60000;  // of what every page loads
@@ -65,10 +65,11 @@ describe('the sentence', () => {
   }));
 
   test('shows no loss before anything is known of it', () => shown('slow', async (page) => {
-    for (const name of ['lost', 'time']) {
+    for (const name of ['goodput', 'lost', 'time']) {
       assert.equal(await page.locator(`.figure-${name} dd`).textContent(), '–');
     }
-  }, {change: (made) => ({...made, extras: {bert: {elapsed_seconds: 0, lost_seconds: {}, lost_share: 0}}}), hash: '#job=bert'}));
+    assert.equal(await page.locator('.wall-time').count(), 0);
+  }, {change: (made) => ({...made, extras: {bert: {elapsed_seconds: 0, lost_seconds: {}, lost_share: 0, life: life({}, {wall_seconds: 0})}}}), hash: '#job=bert'}));
 
   test('is followed by what fixing the worst cause gives, and how', () => shown('slow', async (page) => {
     const gain = page.locator('.gain');
@@ -79,9 +80,39 @@ describe('the sentence', () => {
     assert.equal(await gain.count(), 0, 'it loses nothing');
   }));
 
-  test('of a run that is over, and of a cause that no alert is about', () => shown('slow', async (page) => {
-    await says(page.locator('.gain'), /^Without stopping for checkpoints it would have been 11 % faster: 10 s or 10 % of the time\.\s*$/);
-  }, {change: (made) => ({...made, extras: {bert: {state: 'finished', elapsed_seconds: 100, lost_seconds: {checkpoint: 10, input_wait: 1}}}}), hash: '#job=bert'}));
+  test('of a run that is over, and of a part of the time that no alert is about', () => shown('slow', async (page) => {
+    await says(page.locator('.gain'), /^Without steps that are done again it would have been 11 % faster: 10 s or 10 % of the time\.\s*$/);
+  }, {change: (made) => ({...made, extras: {bert: {state: 'finished', elapsed_seconds: 100, lost_seconds: {redone: 10, input_wait: 1}}}}), hash: '#job=bert'}));
+
+  test('is followed by where the wall time went, training first', () => shown('slow', async (page) => {
+    const picture = page.locator('.wall-time');
+    await isLabelled(picture.getByRole('img'), /^training 34 %, down 60 %, startup 5 %, redone 1 %$/);
+    const names = await picture.locator('.legend li').allTextContents();
+    assert.deepEqual(names.map((text) => text.trim().replace(/\s+/g, ' ')), ['training 34 % 11 min', 'down 60 % 20 min', 'startup 5 % 1 min', 'redone 1 % 20 s']);
+    await says(page.locator('.figure-time dd'), /^33 min$/);
+    await says(page.locator('.figure-goodput dd'), /^34 %$/);
+    await says(page.locator('.figure-left dd'), /^2 h 5 min$/);
+    await says(page.locator('.figure-step dd'), /^3,799 of 10,000/);
+  }, {change: (made) => ({...made, extras: {bert: {life: life({startup: 100, redone: 20, down: 1200}, {wall_seconds: 2000,
+    eta_seconds: 7500, total_steps: 10000})}}}), hash: '#job=bert'}));
+
+  test('of a run that failed says what was read about its end, and where', () => shown('slow', async (page) => {
+    await says(page.locator('.sentence-box .state'), /✖ failed/);
+    await says(page.locator('.end'), /^torch.OutOfMemoryError: <b>CUDA<\/b> out of memory\.\s+job\/rank3\.log$/);
+    await says(page.locator('.gain'), /would have been/);
+  }, {change: (made) => ({...made, extras: {bert: {state: 'failed', end: {class: 'cuda_out_of_memory', rank: 3, node: 'node-0', signal: null,
+    exit_code: 1, at: '2026-11-24T10:00:00Z', evidence: 'torch.OutOfMemoryError: <b>CUDA</b> out of memory.', file: 'job/rank3.log'}}}}), hash: '#job=bert'}));
+
+  test('has no rate while nothing ends; the charts go on until now', () => shown('stalled', async (page) => {
+    await says(page.locator('.figure-rate dd'), /^–$/);
+    await isLabelled(page.locator('.wall-time').getByRole('img'), /^training 50 %, stalled 50 %$/);
+    await says(page.locator('.times'), /, 2 h$/);
+  }, {change: (made) => {
+    const {begin} = made.runs[0];
+    const at = (us) => new Date(us / 1000).toISOString();
+    const account = life({stalled: 3600}, {began_at: at(begin), until: at(begin + 7200e6), wall_seconds: 7200});
+    return {...made, extras: {bert: {life: account}}};
+  }}));
 
   test('is never "nothing" before anything is known', () => served('healthy', async (server) => {
     let answer;

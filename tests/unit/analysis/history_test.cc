@@ -129,9 +129,10 @@ TEST_F(HistoryTest, ALongJobIsShownWhole) {
 
 TEST_F(HistoryTest, WhatWasLostIsAShareOfTheColumn) {
   steps(rank(0), 100);
-  history_.on(LostInterval{rank(0), Origin::timeline, Time{seconds(kStart + 1)},
-                           Time{seconds(kStart + 1)}, Time{seconds(kStart + 9)},
-                           CauseName::input_wait, 2.5});
+  for (int i = 0; i < 100; ++i) {
+    const Time end = Time{seconds(kStart)} + milliseconds(100 * (i + 1));
+    history_.on(LostInterval{rank(0), end, LifePart::input_wait, 0.025});
+  }
   for (const std::size_t columns : {1, 10, 100}) {
     const auto of = parsed(steps_json("job", job(), {.columns = columns}))["columns"];
     const auto lost = numbers(of["lost"]["input_wait"]);
@@ -146,10 +147,11 @@ TEST_F(HistoryTest, WhatWasLostIsAShareOfTheColumn) {
 
 // One or two iterations of 0.7 s end in a second: each of them lost a tenth.
 TEST_F(HistoryTest, IterationsThatLoseTheSameAreChartedTheSame) {
-  for (int i = 1; i < 60; ++i) history_.on(step(rank(0), 700 * i, 700));
-  history_.on(LostInterval{
-      rank(0), Origin::timeline, Time{seconds(kStart)}, Time{seconds(kStart) + milliseconds(700)},
-      Time{seconds(kStart) + milliseconds(59 * 700)}, CauseName::input_wait, 4.13});
+  for (int i = 1; i < 60; ++i) {
+    history_.on(step(rank(0), 700 * i, 700));
+    const Time end = Time{seconds(kStart)} + milliseconds(700 * i);
+    history_.on(LostInterval{rank(0), end, LifePart::input_wait, 0.07});
+  }
   const auto columns = parsed(steps_json("job", job(), {.columns = 42}))["columns"];
   auto lost = numbers(columns["lost"]["input_wait"]);
   lost.pop_back();  // a part of a second, in which another stretch may begin
@@ -177,8 +179,7 @@ TEST_F(HistoryTest, AStallIsLostWhereItEnds) {
   steps(rank(0), 15);
   history_.on(step(rank(0), 5500, 4000));
   const Time end{seconds(kStart) + milliseconds(5500)};
-  history_.on(
-      LostInterval{rank(0), Origin::timeline, end - seconds(4), end, end, CauseName::io_wait, 3.9});
+  history_.on(LostInterval{rank(0), end, LifePart::io_wait, 3.9});
   const auto columns = parsed(steps_json("job", job(), {.columns = 6}))["columns"];
   const auto lost = numbers(columns["lost"]["io_wait"]);
   EXPECT_NEAR(lost.back(), 3.9 / 4.0, 1e-6);
@@ -313,8 +314,7 @@ TEST_F(HistoryTest, AJobWithoutStepsIsRestored) {
     span.subject = rank(0, "job" + std::to_string(static_cast<int>(kind)));
     history_.on(span);
   }
-  history_.on(LostInterval{rank(0, "lost"), Origin::timeline, span.start, span.start, span.start,
-                           CauseName::io_wait, 1});
+  history_.on(LostInterval{rank(0, "lost"), span.start, LifePart::io_wait, 1});
   StoredRows stored;
   commit(history_, stored);
   History loaded(interner_);

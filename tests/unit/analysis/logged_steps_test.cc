@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/saved_state.h"
+
 namespace trainwatch::logged_steps_test {
 namespace {
 
@@ -33,6 +35,7 @@ class LoggedStepsTest : public testing::Test {
   std::optional<Step> duration(std::int64_t step, double value) {
     return steps_.on(scalar("time", ScalarKind::step_seconds, step, value));
   }
+  SubjectId rank() { return *interner_.subjects.intern({"job", "", kNoRank, ""}); }
   std::optional<Step> loss(std::int64_t step) {
     return steps_.on(scalar("loss", ScalarKind::loss, step, 2));
   }
@@ -152,16 +155,93 @@ TEST_F(LoggedStepsTest, LossesWithoutTimesGiveNoSteps) {
   EXPECT_FALSE(loss(20));
 }
 
-TEST_F(LoggedStepsTest, WithoutTimesAStepEndsNoEarlierThanItsIterationsTake) {
+// L9: what is read at once ends when the file was written to, and reaches back.
+TEST_F(LoggedStepsTest, L9WithoutTimesWhatIsReadAtOnceReachesBack) {
+  timed_ = false;
+  for (int step = 10; step <= 30; step += 10) EXPECT_FALSE(duration(step, 0.5));
+  const std::vector<Step> history = steps_.read_to_end(rank());
+  ASSERT_EQ(history.size(), 3U);
+  EXPECT_EQ(history[2].end(), kBegin);
+  EXPECT_EQ(history[1].end(), kBegin - seconds(5));
+  EXPECT_EQ(history[0].end(), kBegin - seconds(10));
+  EXPECT_TRUE(history[0].opens_attempt);
+  EXPECT_TRUE(steps_.read_to_end(rank()).empty());
+}
+
+TEST_F(LoggedStepsTest, L9WithoutTimesWhatComesLiveHasTheTimeOfItsComing) {
+  timed_ = false;
+  EXPECT_FALSE(duration(10, 0.5));
+  EXPECT_EQ(steps_.read_to_end(rank()).size(), 1U);
+  now_ += seconds(60);
+  EXPECT_FALSE(duration(20, 0.5));
+  const std::vector<Step> live = steps_.read_to_end(rank());
+  ASSERT_EQ(live.size(), 1U);
+  EXPECT_EQ(live[0].end(), now_);
+}
+
+// What was written in three seconds, as the log has it, came within one.
+TEST_F(LoggedStepsTest, L9NoHeldStepEndsBeforeThoseThatCameEarlier) {
+  timed_ = false;
+  (void)duration(1, 0.5);
+  (void)steps_.read_to_end(rank());
+  now_ += seconds(1);
+  for (int step = 2; step <= 7; ++step) (void)duration(step, 0.5);
+  const std::vector<Step> next = steps_.read_to_end(rank());
+  ASSERT_EQ(next.size(), 6U);
+  EXPECT_EQ(next[0].end(), kBegin);
+  EXPECT_EQ(next[4].end(), kBegin + milliseconds(500));
+  EXPECT_EQ(next[5].end(), now_);
+}
+
+// The file grows while it is read: only its last time counts.
+TEST_F(LoggedStepsTest, L9AHistoryInPartsIsOne) {
+  timed_ = false;
+  for (int step = 1; step <= 4; ++step, now_ += milliseconds(1)) (void)duration(step, 10);
+  const std::vector<Step> history = steps_.read_to_end(rank());
+  ASSERT_EQ(history.size(), 4U);
+  EXPECT_EQ(history[0].end(), kBegin + milliseconds(3) - seconds(30));
+}
+
+TEST_F(LoggedStepsTest, L9AWaitIsOfTheHeldStep) {
   timed_ = false;
   (void)duration(10, 0.5);
-  const auto second = duration(20, 0.5);  // the file was read at once
-  ASSERT_TRUE(second);
-  EXPECT_EQ(second->end(), kBegin + seconds(5));
-  now_ += seconds(60);
-  const auto third = duration(30, 0.5);
-  ASSERT_TRUE(third);
-  EXPECT_EQ(third->end(), now_);
+  (void)steps_.on(scalar("data_time", ScalarKind::data_seconds, 10, 0.2));
+  (void)duration(20, 0.5);
+  const std::vector<Step> history = steps_.read_to_end(rank());
+  ASSERT_EQ(history.size(), 2U);
+  EXPECT_EQ(history[0].data_wait, Nanos(milliseconds(200)));
+  EXPECT_EQ(history[1].data_wait, Nanos{});
+  (void)steps_.on(scalar("data_time", ScalarKind::data_seconds, 20, 0.1));
+  steps_.finish();
+  ASSERT_EQ(steps_.completed().size(), 1U);
+  EXPECT_EQ(steps_.completed()[0].data_wait, Nanos(milliseconds(100)));
+}
+
+TEST_F(LoggedStepsTest, L9ALongHistoryBecomesFewerRecordsOfTheSameSteps) {
+  timed_ = false;
+  constexpr auto kRecords = static_cast<std::int64_t>(LoggedSteps::kMostHeld) * 3;
+  for (std::int64_t step = 1; step <= kRecords; ++step) (void)duration(step, 0.5);
+  const std::vector<Step> history = steps_.read_to_end(rank());
+  EXPECT_LE(history.size(), LoggedSteps::kMostHeld);
+  std::int64_t steps = 0;
+  for (const Step& step : history) steps += step.steps;
+  EXPECT_EQ(steps, kRecords);
+  EXPECT_EQ(history.back().end(), kBegin);
+  EXPECT_EQ(history.front().end() - history.front().duration * history.front().steps,
+            kBegin - kRecords * milliseconds(500));
+}
+
+TEST_F(LoggedStepsTest, L9HeldStepsAreSaved) {
+  timed_ = false;
+  (void)duration(10, 0.5);
+  const StoredRows rows = test::put_rows(steps_);
+  SameIds ids(interner_);
+  LoggedSteps resumed(interner_);
+  ASSERT_TRUE(resumed.load({rows, &ids}));
+  (void)resumed.on(scalar("time", ScalarKind::step_seconds, 20, 0.5));
+  const std::vector<Step> history = resumed.read_to_end(rank());
+  ASSERT_EQ(history.size(), 2U);
+  EXPECT_EQ(history[0].end(), kBegin - seconds(5));
 }
 
 TEST_F(LoggedStepsTest, AStepThatGoesBackBeginsAnAttempt) {
@@ -176,6 +256,39 @@ TEST_F(LoggedStepsTest, AStepThatGoesBackBeginsAnAttempt) {
   ASSERT_TRUE(next);
   EXPECT_FALSE(next->restarts);
   EXPECT_EQ(next->attempt, 2U);
+}
+
+TEST_F(LoggedStepsTest, NumbersOfTheNextEpochBeginNone) {
+  for (int epoch = 0; epoch < 3; ++epoch) {
+    for (std::int64_t number = 10; number <= 50; number += 10) {
+      now_ += seconds(5);
+      const auto step = duration(number, 0.5);
+      ASSERT_TRUE(step);
+      EXPECT_EQ(step->attempt, 1U);
+      EXPECT_EQ(step->opens_epoch, epoch > 0 && number == 10);
+      EXPECT_EQ(step->opens_attempt, epoch == 0 && number == 10);
+      EXPECT_FALSE(step->restarts);
+      EXPECT_EQ(step->steps, epoch == 0 && number == 10 ? 1U : 10U);
+    }
+    now_ += seconds(10);  // an evaluation
+  }
+  // After a silence they are those of the same training, started again.
+  now_ += seconds(60);
+  EXPECT_EQ(duration(10, 0.5)->attempt, 2U);
+}
+
+TEST_F(LoggedStepsTest, NumbersThatGoBackElsewhereAreOfNoEpoch) {
+  for (std::int64_t number = 10; number <= 50; number += 10) {
+    now_ += seconds(5);
+    duration(number, 0.5);
+  }
+  now_ += seconds(5);
+  EXPECT_EQ(duration(30, 0.5)->attempt, 2U) << "from a checkpoint";
+  timed_ = false;  // how long it was silent is not known
+  EXPECT_FALSE(duration(10, 0.5));
+  const std::vector<Step> held = steps_.read_to_end(rank());
+  ASSERT_EQ(held.size(), 1U);
+  EXPECT_EQ(held[0].attempt, 3U);
 }
 
 TEST_F(LoggedStepsTest, TheSameStepTwiceCountsOnce) {
@@ -200,11 +313,12 @@ TEST_F(LoggedStepsTest, TimesStayWithinTheirRange) {
   std::int64_t number = 0;
   for (int i = 0; i < 1000; ++i) {
     number += std::int64_t{1} << 40U;
-    const auto step = duration(number, i % 2 == 0 ? 1e8 : 0.5);
-    ASSERT_TRUE(step);
-    EXPECT_GE(step->begin, Time{});
-    EXPECT_GE(step->end() - step->iteration() * step->steps, Time{});
-    EXPECT_LT(step->end(), Time{} + std::chrono::hours(24 * 365 * 10));
+    (void)duration(number, i % 2 == 0 ? 1e8 : 0.5);
+  }
+  for (const Step& step : steps_.read_to_end(rank())) {
+    EXPECT_GE(step.begin, Time{});
+    EXPECT_GE(step.end() - step.iteration() * step.steps, Time{});
+    EXPECT_LT(step.end(), Time{} + std::chrono::hours(24 * 365 * 10));
   }
 }
 

@@ -48,6 +48,19 @@ TEST(TimeColumnsTest, OnlyIntervalsInWhichSomethingHappenedHaveColumns) {
   EXPECT_EQ(seen(sums, 0, 103), (Seen{{100, 2}}));
 }
 
+TEST(TimeColumnsTest, ACopyHasColumnsOfItsOwn) {
+  Sums sums = latest();
+  add(sums, 100);
+  Sums copy = sums;
+  add(copy, 100);
+  Sums assigned = everything();
+  assigned = sums;
+  add(assigned, 100);
+  EXPECT_EQ(seen(sums), (Seen{{100, 1}}));
+  EXPECT_EQ(seen(copy), (Seen{{100, 2}}));
+  EXPECT_EQ(seen(assigned), (Seen{{100, 2}}));
+}
+
 TEST(TimeColumnsTest, TheLatestAreKept) {
   Sums sums = latest();
   for (std::int64_t second = 100; second < 120; ++second) add(sums, second);

@@ -109,9 +109,8 @@ TEST_F(ChartSourceTest, SeveralJobsNeedOne) {
 
 TEST_F(ChartSourceTest, StepsThatMayHaveNoWaitsAreShownBeforeTheyAreComplete) {
   const Step lossy = step("b");
-  const ChartExtras more{{step("a"), lossy, lossy},
-                         {{lossy.subject, lossy.origin, lossy.begin, lossy.end(), lossy.end(),
-                           CauseName::io_wait, 0.5}}};
+  history.on(LostInterval{lossy.subject, lossy.end(), LifePart::io_wait, 0.5});
+  const std::vector<Step> more{step("a"), lossy, lossy};
   EXPECT_EQ(answer_chart(history, more, {}).status, 400);
   const ChartQuery queries[] = {{.view = ChartView::last_steps, .job = "b", .last = 3},
                                 {.view = ChartView::steps, .job = "b"}};
@@ -120,7 +119,6 @@ TEST_F(ChartSourceTest, StepsThatMayHaveNoWaitsAreShownBeforeTheyAreComplete) {
   EXPECT_NE(bodies[1].find(R"("io_wait":[0.25])"), std::string::npos) << bodies[1];
   history.on(lossy);
   history.on(lossy);
-  history.on(more.lost[0]);
   for (std::size_t i = 0; i < 2; ++i)
     EXPECT_EQ(bodies[i], answer_chart(history, {}, queries[i]).body);
 }

@@ -101,6 +101,19 @@ TEST(JsonLines, TorchtitanSpansOfEachRank) {
   EXPECT_EQ(to_ns(step.start), 1'700'000'000'000'000'000);
 }
 
+TEST(JsonLines, StepsOfAGeneratorAreNotThoseOfTheTraining) {
+  DecodeRun run{"/w/structured_logs/generator.global_rank_3.20260501-101112-abcdef.jsonl"};
+  run.feed(titan("step_end", "1700000001000000", R"(, "value": 1000, "source": "generator")"));
+  run.feed(titan("step_end", "1700000002000000", R"(, "value": 1000, "source": "trainer")"));
+  run.feed(titan("wait_for_training_batch_end", "1700000003000000",
+                 R"(, "value": 1000, "source": "trainer")"));
+  run.finish();
+  ASSERT_EQ(run.raw_events().size(), 3U);
+  EXPECT_EQ(std::get<Span>(run.raw_events()[0]).kind, SpanKind::other);
+  EXPECT_EQ(std::get<Span>(run.raw_events()[1]).kind, SpanKind::step);
+  EXPECT_EQ(std::get<Span>(run.raw_events()[2]).kind, SpanKind::data_wait);
+}
+
 TEST(JsonLines, OthersAreLimitedInNumber) {
   std::string line = R"({"iteration": 1, "data_time": 0.5)";
   for (int i = 0; i < 100; ++i) line += ", \"m" + std::to_string(i) + "\": 1";

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "decode_harness.h"
+#include "run_note_reading.h"
 #include "samples.h"
 #include "support/source_path.h"
 #include "support/wandb_file_writer.h"
@@ -144,6 +145,18 @@ TEST(Wandb, ARunThatHasEndedSaysSo) {
   EXPECT_THAT(read.events[1], HasSubstr("note 1 "));  // timeline_closed
   EXPECT_THAT(read.events[1], HasSubstr(" at 1700000000000000000"));
   EXPECT_THAT(decode(kPath, wandb_header() + exit).events, IsEmpty()) << "nothing was logged";
+}
+
+TEST(Wandb, ARunSaysItsExitCode) {
+  const std::string history = wandb_chunk(wandb_history({{"loss", "1"}, {"_timestamp", "1.7e9"}}));
+  const auto notes = [&history](const std::string& code) {
+    return notes_of(wandb_header() + history + wandb_chunk(wandb_record(18, code)),
+                    time_from_ns(1'700'000'060'000'000'000), kPath);
+  };
+  EXPECT_THAT(notes(""), ElementsAre("completed 22:14:20"));
+  EXPECT_THAT(notes(std::string{"\x08\x01", 2}), ElementsAre("exception/ended code 1 22:14:20"));
+  EXPECT_THAT(notes(std::string{"\x08\x89\x01", 3}),
+              ElementsAre("signal/ended signal 9 code 137 22:14:20"));
 }
 
 TEST(Wandb, WhatARealRunRecordedIsWhatWasTrained) {

@@ -41,15 +41,16 @@ inline const RuleSpec kCreep = rule("memory_creep", Scope::gpu, {});
 class HeadlineFixture : public testing::Test {
  protected:
   HeadlineFixture() {
-    run_.state = RunState::slow;
-    run_.begin = kBegin;
-    run_.last_end = now_;
-    run_.since = kBegin + std::chrono::minutes(5);
-    run_.step = 12345;
+    run_.life.state = LifeState::slow;
+    run_.life.began_at = kBegin;
+    run_.life.until = now_;
+    run_.gpus = true;
+    run_.life.since = kBegin + std::chrono::minutes(5);
+    run_.life.step = 12345;
     run_.seconds_per_step = 1 / 4.2;
     run_.rank_count = 8;
     for (std::int32_t rank = 0; rank < 8; ++rank) run_.nodes["algo-1"].insert(rank);
-    run_.lost.elapsed = 1000;
+    run_.life.wall = 1000;
   }
 
   // An alert about rank 3 that has fired for 38 minutes and is as old as that.

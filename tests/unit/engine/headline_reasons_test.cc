@@ -75,7 +75,7 @@ TEST_F(HeadlineReasonsTest, RanksThatAreDelayedCountWithTheOneThatIsOver) {
 }
 
 TEST_F(HeadlineReasonsTest, WhoKnowsWhyOneStepWasSlowSaysIt) {
-  run_.state = RunState::running;
+  run_.life.state = LifeState::running;
   Alert stall = alert(CauseName::unattributed, 35);
   stall.verdict.since = stall.verdict.window_start = now_ - seconds(60);
   stall.ranks = "0-1";

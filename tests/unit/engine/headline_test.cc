@@ -61,12 +61,12 @@ TEST_F(HeadlineTest, ARuleAboutCyclesKnowsWhatWasRecorded) {
 }
 
 TEST_F(HeadlineTest, EveryCauseHasPlainWords) {
-  for (std::size_t i = 0; i < LostTime::kCauses; ++i) {
+  for (std::size_t i = 0; i <= static_cast<std::size_t>(CauseName::collective_hang); ++i) {
     const auto cause = static_cast<CauseName>(i);
     const CauseWords& words = words_of(cause);
     SCOPED_TRACE(to_string(cause));
     given_ = {};
-    run_.state = RunState::slow;
+    run_.life.state = LifeState::slow;
     Alert slow = alert(cause, 60);
     fires(slow, kRegression);
     const bool known = cause != CauseName::unattributed;
@@ -79,10 +79,12 @@ TEST_F(HeadlineTest, EveryCauseHasPlainWords) {
         text().find(to_string(cause).find('_') == std::string_view::npos ? "\t" : to_string(cause)),
         std::string::npos)
         << "no identifiers";
-    run_.state = RunState::finished;
-    run_.lost.lost = {};
-    run_.lost.add(cause, 40);
-    EXPECT_THAT(text(), HasSubstr("4 % was lost, mostly " + std::string(words.spent)));
+    run_.life.state = LifeState::finished;
+    const LifePart part = part_of(cause);
+    if (!is_lost(part)) continue;
+    run_.life.parts = {};
+    run_.life.parts[part] = 40;
+    EXPECT_THAT(text(), HasSubstr("4 % was lost, mostly " + std::string(spent_words(part))));
   }
 }
 
@@ -132,7 +134,7 @@ TEST_F(HeadlineTest, PlacesOfNodesGpusAndJobs) {
 }
 
 TEST_F(HeadlineTest, Stalled) {
-  run_.state = RunState::stalled;
+  run_.life.state = LifeState::stalled;
   Alert stall = alert(CauseName::unattributed, 10);
   stall.verdict.cause.missing = {"gpu samples"};
   Alert slow = alert(CauseName::input_wait, 10'000);
@@ -140,33 +142,33 @@ TEST_F(HeadlineTest, Stalled) {
   fires(stall, kStall);
   EXPECT_EQ(text(),
             "Stalled: rank 3 has ended no step since {since} ({for}); the last one was step "
-            "12,345, and the cause is not known (missing: gpu samples); 38 GPU minutes lost so "
+            "12,345, and the cause is not known (missing: gpu samples); 7.3 GPU hours lost so "
             "far; and 1 more alert.");
   stall.ranks = "0-1";
   stall.verdict.cause.name = CauseName::input_wait;
   EXPECT_THAT(text(), StartsWith("Stalled: ranks 0-1 have ended no step since {since} ({for}); the "
-                                 "last one was step 12,345; they are waiting for data; 76 GPU"));
+                                 "last one was step 12,345; they are waiting for data; 7.3 GPU"));
   given_ = {};
   EXPECT_THAT(text(), StartsWith("Stalled: ranks 0-7 have ended no step")) << "its alert has ended";
-  EXPECT_EQ(since(), run_.since);
+  EXPECT_EQ(since(), run_.life.since);
 }
 
 TEST_F(HeadlineTest, Running) {
-  run_.state = RunState::running;
+  run_.life.state = LifeState::running;
   EXPECT_EQ(text(), "Running: 4.2 steps/s, step 12,345; nothing is lost.");
   EXPECT_EQ(since(), kNoTime);
-  run_.lost.add(CauseName::input_wait, 31);
+  run_.life.parts[LifePart::input_wait] = 31;
   run_.attempt = 2;
   EXPECT_EQ(text(),
             "Running: 4.2 steps/s, step 12,345 of attempt 2; 3 % was lost, mostly waiting for "
             "data.");
   run_.seconds_per_step = 0;
-  run_.lost = {};
+  run_.life.wall = 0;
   EXPECT_EQ(text(), "Running: step 12,345 of attempt 2; what is lost is not known.");
 }
 
 TEST_F(HeadlineTest, RunningWithAWarningThatCostsNothingYet) {
-  run_.state = RunState::running;
+  run_.life.state = LifeState::running;
   Alert creep = alert(CauseName::memory_creep, 0);
   creep.subject = {"bert", "algo-1", kNoRank, "2"};
   Alert other = creep;
@@ -179,7 +181,7 @@ TEST_F(HeadlineTest, RunningWithAWarningThatCostsNothingYet) {
 }
 
 TEST_F(HeadlineTest, RunningSaysWhatCostsMuchAlthoughNobodyIsWarned) {
-  run_.state = RunState::running;
+  run_.life.state = LifeState::running;
   Alert slow = alert(CauseName::cpu_saturation, 0.36 * 38 * 60);
   given_.info.push_back({&slow, &kRegression});
   EXPECT_EQ(text(),
@@ -190,7 +192,7 @@ TEST_F(HeadlineTest, RunningSaysWhatCostsMuchAlthoughNobodyIsWarned) {
 }
 
 TEST_F(HeadlineTest, RunningSaysWhatIsJustOver) {
-  run_.state = RunState::running;
+  run_.life.state = LifeState::running;
   Alert spike = alert(CauseName::io_wait, 3.4);
   spike.verdict.since = spike.verdict.window_start = now_ - seconds(60);
   spike.ranks = "0-1";
@@ -226,22 +228,56 @@ TEST_F(HeadlineTest, RunningSaysWhatIsJustOver) {
 }
 
 TEST_F(HeadlineTest, StartingFinishedAndGone) {
-  run_.state = RunState::starting;
-  run_.step = 12;
+  run_.life.state = LifeState::starting;
+  run_.life.step = 12;
   EXPECT_EQ(text(), "Starting: since {since} ({for}), step 12; its usual pace is not known yet.");
-  run_.state = RunState::finished;
-  run_.step = 5000;
-  run_.last_end = kBegin + minutes(72);
+  run_.life.state = LifeState::finished;
+  run_.life.step = 5000;
+  run_.life.until = kBegin + minutes(72);
   EXPECT_EQ(
       text(),
       "Finished at step 5,000 after 1 h 12 min (ranks 0-7, until {since}); nothing was lost.");
-  run_.state = RunState::gone;
+  run_.life.state = LifeState::gone;
   run_.process_gone = true;
   EXPECT_EQ(
       text(),
       "Gone: nothing has come since {since} ({for}) from ranks 0-7, and the process no longer "
       "exists; the last one was step 5,000; nothing was lost.");
-  EXPECT_EQ(since(), run_.since);
+  EXPECT_EQ(since(), run_.life.since);
+}
+
+TEST_F(HeadlineTest, FailedAndCancelledSayWhyWhereAndAtWhichStep) {
+  run_.life.state = LifeState::failed;
+  run_.life.step = 100;
+  run_.life.total_steps = 10'000;
+  run_.life.end = AttemptEnd{now_, {}};
+  run_.life.end->how.what = EndClass::cuda_out_of_memory;
+  run_.life.end->how.rank = 3;
+  EXPECT_EQ(text(),
+            "Failed at step 100 of 10,000 after 1 h (ranks 0-7), {for} ago: CUDA out of memory on "
+            "rank 3; nothing was lost.");
+  run_.life.end->how.what = EndClass::exception;
+  run_.life.end->how.text = "ValueError: bad sample";
+  run_.life.step = kNoStep;
+  EXPECT_THAT(text(), StartsWith("Failed before the first step after 1 h (ranks 0-7), {for} ago: "
+                                 "ValueError on rank 3;"));
+  run_.life.state = LifeState::cancelled;
+  run_.life.end->how = {};
+  run_.life.end->how.what = EndClass::cancelled;
+  run_.life.end->how.signal = 15;
+  EXPECT_THAT(text(), HasSubstr(" ago: ended by SIGTERM;"));
+  run_.life.end->how.signal = 40;
+  EXPECT_THAT(text(), HasSubstr(" ago: ended by signal 40;"));
+  run_.life.end->how.what = EndClass::time_limit;
+  EXPECT_THAT(
+      text(),
+      StartsWith("Cancelled before the first step after 1 h (ranks 0-7), {for} ago: time limit;"));
+}
+
+TEST_F(HeadlineTest, WithoutGpusTimeIsTime) {
+  run_.life.state = LifeState::stalled;
+  run_.gpus = false;
+  EXPECT_THAT(text(), HasSubstr("; 7 h 20 min lost so far."));
 }
 
 TEST_F(HeadlineTest, ARunThatIsOverSaysThatItsResultIsOfNoUse) {
@@ -251,10 +287,10 @@ TEST_F(HeadlineTest, ARunThatIsOverSaysThatItsResultIsOfNoUse) {
   ruined.ended_because = EndedBecause::run_ended;
   ruined.state = Alert::State::resolved;
   is_over(ruined, nan, now_);
-  run_.state = RunState::finished;
+  run_.life.state = LifeState::finished;
   EXPECT_THAT(text(), HasSubstr("nothing was lost; at the end its loss was no finite number, since "
                                 "step 4,200."));
-  run_.state = RunState::gone;
+  run_.life.state = LifeState::gone;
   EXPECT_THAT(text(), HasSubstr("; at the end its loss was no finite number, since step 4,200."));
   ruined.verdict.step = kNoStep;
   EXPECT_THAT(text(), HasSubstr("; at the end its loss was no finite number."));
@@ -269,12 +305,12 @@ TEST_F(HeadlineTest, ARunThatIsOverSaysThatItsResultIsOfNoUse) {
 TEST_F(HeadlineTest, AJobWithoutRanksAndSteps) {
   run_ = {};
   EXPECT_THAT(text(), StartsWith("Starting: since {since} ({for}); its"));
-  run_.state = RunState::finished;
+  run_.life.state = LifeState::finished;
   EXPECT_EQ(text(), "Finished after 0 s (until {since}); what was lost is not known.");
-  run_.state = RunState::stalled;
-  EXPECT_EQ(text(), "Stalled: training has ended no step since {since} ({for}).");
-  run_.state = RunState::slow;
-  EXPECT_EQ(text(), "Slow: since {since} ({for}).");
+  run_.life.state = LifeState::stalled;
+  EXPECT_EQ(text(), "Stalled: training has ended no step since {since} ({for}); 0 s lost so far.");
+  run_.life.state = LifeState::slow;
+  EXPECT_EQ(text(), "Slow: since {since} ({for}); what is lost is not known.");
 }
 
 }  // namespace trainwatch::headline_test

@@ -84,16 +84,16 @@ class MadeUpJob {
     std::visit([&](const auto& input) { ledger.on(writer, input, clock); }, event.input);
     ledger.advance(clock, nullptr);
   }
-  void close(RunLedger& ledger, const RunLedger::Clock& clock) const {
+  void close(RunLedger& ledger) const {
     for (std::uint32_t r = 0; r < o_.ranks; ++r) {
-      ledger.closed({subject(r), static_cast<std::int32_t>(r)}, time(now_, r), clock);
+      ledger.closed({subject(r), static_cast<std::int32_t>(r)});
     }
   }
   // Finished files.
   RunLedger replay(const std::vector<Event>& events) const {
     RunLedger ledger;
     for (const Event& event : events) feed(ledger, event, {});
-    close(ledger, {});
+    close(ledger);
     ledger.advance({kNoTime, 0, true}, nullptr);
     return ledger;
   }

@@ -226,7 +226,7 @@ TEST(RunLedgerTest, LiveIsReplayAndWhatIsBookedOnlyGrows) {
     MadeUpJob::feed(ledger, event, clock);
   }
   EXPECT_TRUE(stalled);
-  job.close(ledger, clock);
+  job.close(ledger);
   ledger.advance(kReplay, nullptr);
   EXPECT_EQ(ledger.life(kReplay).parts.seconds, replay.parts.seconds);
   expect_parts(replay, job.truth());
@@ -262,7 +262,7 @@ TEST(RunLedgerTest, KilledAndResumedIsTheSameAccount) {
     if (i % 997 == 0) ledger = resumed(ledger, 8);
     MadeUpJob::feed(ledger, events[i], {});
   }
-  job.close(ledger, {});
+  job.close(ledger);
   ledger.advance(kReplay, nullptr);
   EXPECT_EQ(ledger.life(kReplay).parts.seconds, straight.parts.seconds);
 }
@@ -321,7 +321,7 @@ TEST(RunLedgerTest, ARankThatFallsSilentDoesNotHoldUpTheOthers) {
     MadeUpJob::feed(ledger, event, clock);
     ASSERT_LT(ledger.attempts().back().held(), 1700U);
   }
-  job.close(ledger, clock);
+  job.close(ledger);
   ledger.advance(kReplay, nullptr);
   expect_parts(ledger.life(kReplay), job.truth());
 }
@@ -397,7 +397,7 @@ TEST(RunLedgerTest, RanksThatDoNotMarchInStepHaveTheMeanOfTheirAccounts) {
   std::ranges::stable_sort(events, {}, &MadeUpJob::Event::at);
   for (const MadeUpJob::Event& event : events) MadeUpJob::feed(ledger, event, {});
   for (std::uint32_t r = 0; r < 2; ++r)
-    ledger.closed({MadeUpJob::subject(r), static_cast<std::int32_t>(r)}, events.back().at, {});
+    ledger.closed({MadeUpJob::subject(r), static_cast<std::int32_t>(r)});
   ledger.advance(kReplay, nullptr);
   const Life life = ledger.life(kReplay);
   EXPECT_NEAR(life.parts.total(), life.wall, 0.001 * life.wall);

@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pipeline/decode/ends/run_note_reader.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "pipeline/decode/decimal_time.h"
+#include "pipeline/decode/declared/scalar_text.h"
+#include "pipeline/decode/ends/evidence_text.h"
+#include "pipeline/decode/flight_recorder/watchdog_line.h"
+
+namespace trainwatch {
+namespace {
+
+constexpr std::size_t kMostRaised = 64;
+
+// Whose end is the whole job's, whoever says so.
+bool is_of_job(EndClass what) {
+  return what == EndClass::time_limit || what == EndClass::preempted ||
+         what == EndClass::cancelled || what == EndClass::node_failure;
+}
+
+// Up to PyTorch 2.0, whose lines parse_watchdog_line() does not know.
+std::int32_t rank_of_old_watchdog(std::string_view message) {
+  constexpr std::string_view kBefore = "[Rank ";
+  const std::size_t at = find_text(message, kBefore);
+  if (at == std::string_view::npos) return kNoRank;
+  const std::string_view rest = message.substr(at + kBefore.size());
+  const auto rank = parse_digits(rest.substr(0, rest.find(']')));
+  return rank && *rank < CollectiveTimeouts::kMostRanks ? static_cast<std::int32_t>(*rank)
+                                                        : kNoRank;
+}
+
+}  // namespace
+
+void RunNoteReader::take(std::string_view line, SubjectId subject, EventBatch& out) {
+  if (context_.run_notes == nullptr) return;
+  const bool has_literal = has_end_literal(line);
+  const bool begins = OpenTracebacks::begins(line) || FailureTable::begins(line);
+  const bool watched = find_text(line, kWatchdogLiteral) != std::string_view::npos;
+  if (!has_literal && !begins && !watched && !follows()) return;
+  subject_ = subject;
+  const PrefixedLine prefixed = read_line_prefix(line, context_.written);
+  const std::string_view message = prefixed.message;
+  if (table_.is_open()) {
+    if (table_.add(message, prefixed.at)) end_table(out);
+    return;
+  }
+  if (FailureTable::begins(message)) return table_.begin();
+  if (OpenTracebacks::begins(message)) return tracebacks_.begin(prefixed.rank);
+  const OpenTracebacks::Line part = tracebacks_.add(prefixed.rank, message);
+  const bool raised = part == OpenTracebacks::Line::exception;
+  if (part == OpenTracebacks::Line::frame) return;
+  if (watched) take_watchdog(line, prefixed);
+  auto read = has_literal ? read_end_line(message) : std::nullopt;
+  if (!read && raised) {
+    read = EndLine{.what = EndClass::exception, .weight = EndWeight::exception};
+  }
+  if (!read) return;
+  if (read->kind == RunNote::Kind::end_evidence) return take_end(*read, prefixed, out);
+  take_mark(*read, prefixed, out);
+}
+
+void RunNoteReader::completed(std::string_view line, SubjectId subject, EventBatch& out) {
+  if (context_.run_notes == nullptr) return;
+  subject_ = subject;
+  take_mark({.kind = RunNote::Kind::completed}, read_line_prefix(line, context_.written), out);
+}
+
+// What is no end: those without a time that came before it are of the training.
+void RunNoteReader::take_mark(const EndLine& read, const PrefixedLine& line, EventBatch& out) {
+  before_record(out);
+  if (line.at) last_ = *line.at;
+  world_size_ = std::max(world_size_, read.world_size);
+  if (last_ == kNoTime && read.world_size > 0) return;  // nothing says when that was
+  RunNote note{.at = last_ != kNoTime ? last_ : last_or_written(), .kind = read.kind};
+  note.seconds = read.seconds;
+  note.world_size = std::exchange(world_size_, 0);
+  emit(std::move(note), out);
+}
+
+EndEvidence RunNoteReader::evidence_of(const EndLine& read, const PrefixedLine& line) const {
+  EndEvidence evidence{.what = read.what, .weight = read.weight, .rank = read.rank};
+  if (evidence.rank == kNoRank) evidence.rank = line.rank;
+  if (evidence.rank == kNoRank) evidence.rank = rank_of_file();
+  if (is_of_job(evidence.what)) evidence.rank = kNoRank;
+  evidence.node = read.node.empty() ? line.node : read.node;
+  if (evidence.node.empty()) evidence.node = context_.default_node;
+  evidence.node = valid_name(evidence.node, SubjectTable::kLongestName);
+  evidence.signal = read.signal;
+  evidence.exit_code = read.exit_code;
+  evidence.text = evidence_text(line.message);
+  return evidence;
+}
+
+void RunNoteReader::take_end(const EndLine& read, const PrefixedLine& line, EventBatch& out) {
+  EndEvidence evidence = evidence_of(read, line);
+  if (read.what == EndClass::collective_timeout) return take_timeout(std::move(evidence), line);
+  const bool first = std::ranges::find(raised_, evidence.rank, &EndEvidence::rank) == raised_.end();
+  if (evidence.weight >= EndWeight::exception && first && raised_.size() < kMostRaised) {
+    raised_.push_back(evidence);
+  }
+  emit_or_keep(std::move(evidence), line.at, out);
+}
+
+// How far a rank is, or that it has waited, in the group of all ranks.
+void RunNoteReader::take_watchdog(std::string_view line, const PrefixedLine& prefixed) {
+  const auto found = parse_watchdog_line(line);
+  if (!found || !(found->group.empty() || found->is_of_world())) return;
+  std::int32_t rank = context_.rank != kNoRank ? context_.rank : found->rank;
+  if (rank == kNoRank) rank = prefixed.rank != kNoRank ? prefixed.rank : rank_of_file();
+  if (rank == kNoRank) rank = found->group_rank;
+  if (found->kind == WatchdogLine::Kind::progress) timeouts_.progress(rank, found->enqueued);
+  if (found->kind == WatchdogLine::Kind::timeout) timeouts_.waited(rank);
+  name_absent();
+}
+
+// One note for all ranks that have waited: it names the one that they waited for.
+void RunNoteReader::take_timeout(EndEvidence evidence, const PrefixedLine& line) {
+  timeouts_.waited(rank_of_old_watchdog(line.message));
+  if (line.at) last_ = *line.at;
+  if (!timeout_) {
+    timeout_ = RunNote{.at = line.at.value_or(kNoTime), .kind = RunNote::Kind::end_evidence};
+    timeout_->subject = subject_of_file();
+    timeout_->end = std::move(evidence);
+    timeout_->end->rank = kNoRank;
+    timeout_changed_ = true;
+  }
+  name_absent();
+}
+
+void RunNoteReader::name_absent() {
+  if (!timeout_ || timeout_->end->rank == timeouts_.absent()) return;
+  timeout_->end->rank = timeouts_.absent();
+  timeout_changed_ = true;
+}
+
+void RunNoteReader::end_table(EventBatch& out) {
+  auto cause = table_.take();
+  if (!cause) return;
+  name_cause(cause->end);
+  emit_or_keep(std::move(cause->end), cause->at, out);
+}
+
+// torchrun knows which rank was first, and its exit code; what the rank itself has said says more.
+void RunNoteReader::name_cause(EndEvidence& root) const {
+  const EndEvidence* own = nullptr;
+  for (const EndEvidence& each : raised_) {
+    const bool of_it = each.rank == root.rank || (each.rank == kNoRank && own == nullptr);
+    const bool says_why = each.weight >= EndWeight::cause || !root.signal;
+    if (of_it && says_why) own = &each;
+  }
+  if (timeout_) own = &*timeout_->end;
+  if (own == nullptr) return;
+  root.what = own->what;
+  root.text = own->text;
+  if (timeout_) root.rank = own->rank;
+  if (is_of_job(root.what)) root.rank = kNoRank;
+}
+
+void RunNoteReader::emit_or_keep(EndEvidence evidence, std::optional<Time> at, EventBatch& out) {
+  RunNote note{.at = at.value_or(kNoTime), .kind = RunNote::Kind::end_evidence};
+  note.end = std::move(evidence);
+  note.subject = subject_of_file();
+  if (at) {
+    last_ = last_ == kNoTime ? *at : std::max(last_, *at);
+    settle(*at, out);
+    return emit(std::move(note), out);
+  }
+  if (waiting_.size() < kMostWaiting) {
+    waiting_.push_back({std::move(note), false});
+    return;
+  }
+  note.at = last_or_written();
+  emit(std::move(note), out);
+}
+
+// Those that wait are of this time.
+void RunNoteReader::settle(Time at, EventBatch& out) {
+  emit_timeout(out);
+  for (Waiting& each : waiting_) {
+    if (each.emitted && each.note.at == at) continue;
+    each.note.at = at;
+    emit(std::move(each.note), out);
+  }
+  waiting_.clear();
+}
+
+void RunNoteReader::emit_timeout(EventBatch& out) {
+  if (!std::exchange(timeout_changed_, false)) return;
+  RunNote note = *timeout_;
+  if (note.at == kNoTime) note.at = last_or_written();
+  emit(std::move(note), out);
+}
+
+void RunNoteReader::before_record(EventBatch& out) {
+  if (waiting_.empty() && raised_.empty() && !timeout_) return;
+  settle(last_ != kNoTime ? last_ : context_.written, out);
+  raised_.clear();
+  timeout_.reset();
+  timeouts_.clear();
+}
+
+void RunNoteReader::end_of_bytes(EventBatch& out) {
+  if (timeout_changed_) emit_timeout(out);
+  for (Waiting& each : waiting_) {
+    if (std::exchange(each.emitted, true)) continue;
+    each.note.at = last_or_written();
+    emit(each.note, out);
+  }
+}
+
+void RunNoteReader::finish(EventBatch& out) {
+  if (table_.is_open()) end_table(out);
+  end_of_bytes(out);
+}
+
+void RunNoteReader::emit(RunNote note, EventBatch& out) {
+  if (note.subject == SubjectId::none) note.subject = subject_of_file();
+  if (note.end) note.end->file = context_.path;
+  out.emplace_back(context_.run_notes->add(std::move(note)));
+}
+
+SubjectId RunNoteReader::subject_of_file() {
+  if (subject_ != SubjectId::none) return subject_;
+  Subject about{context_.job, "", rank_of_file(), ""};
+  context_.fill_in(about);
+  const auto id = context_.interner.subjects.intern(about);
+  if (!id) context_.diagnostics.reject(context_.file, RejectReason::cardinality, context_.path);
+  return id.value_or(SubjectId::none);
+}
+
+std::int32_t RunNoteReader::rank_of_file() const {
+  return context_.rank != kNoRank ? context_.rank : rank_of_log(context_.path);
+}
+
+// The last write, unless that is of another day: files are copied and touched.
+Time RunNoteReader::last_or_written() const {
+  const Time written = context_.written;
+  if (last_ == kNoTime) return written;
+  const bool sane = written >= last_ && written < last_ + std::chrono::hours(24);
+  return sane ? written : last_;
+}
+
+void RunNoteReader::state(StateIo& io) {
+  io(last_);
+  io(world_size_);
+  io(tracebacks_);
+  io(table_);
+  io(timeouts_);
+  io(timeout_);
+  io(timeout_changed_);
+  io(raised_);
+  io(waiting_);
+  if (!io.is_loading()) return;
+  const auto possible = [](const RunNote& note) {
+    return note.kind == RunNote::Kind::end_evidence && note.end && is_possible(note.at);
+  };
+  const bool sound = is_possible(last_) && waiting_.size() <= kMostWaiting &&
+                     raised_.size() <= kMostRaised && (!timeout_ || possible(*timeout_)) &&
+                     std::ranges::all_of(waiting_, possible, &Waiting::note);
+  if (!sound) io.fail();
+  timeout_changed_ = timeout_changed_ && timeout_.has_value();
+}
+
+}  // namespace trainwatch

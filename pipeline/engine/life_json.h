@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// The account of a run as JSON: the same members in /api/v1/runs and from `trainwatch runs`.
+#pragma once
+
+#include <string>
+
+#include "pipeline/ledger/run_ledger.h"
+#include "trainwatch/json_writer.h"
+
+namespace trainwatch {
+
+// "end", "attempts" and "life", as members of the open object. Seconds have six decimals, and the
+// parts add up to the wall time.
+void write_life(JsonWriter& json, const Life& life);
+// "1,900 s of wall time: 31 % training, 62 % down, ...", for a terminal.
+std::string life_words(const Life& life);
+
+}  // namespace trainwatch

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The account of a job's wall time: lives with known parts (tests/bench/lives), as `trainwatch runs` prints them. The first fifteen
+tests are the faults that the account had before there was one ledger, by their numbers in docs/decisions/ledger.md."""
+
+import os
+import re
+import subprocess
+import sys
+import unittest
+
+import harness
+
+LIVES = os.path.join(harness.ROOT, "tests", "bench", "lives", "lives.py")
+ENDS = ("completed cuda_out_of_memory host_out_of_memory time_limit cancelled interrupted preempted node_failure gpu_error "
+        "collective_timeout disk_full signal exit_code").split()
+
+
+class LivesTest(unittest.TestCase):
+    def right(self, *kinds, seeds="0..3", writers=None):
+        """Every field of every life is right: state, end, attempts, each part of the wall time, steps, rate, GPU time."""
+        command = [sys.executable, LIVES, "check", "--trainwatch=" + harness.binary(), "--kinds=" + ",".join(kinds), "--seeds=" + seeds]
+        done = subprocess.run(command + (["--writers=" + writers] if writers else []) + ["--verbose"], stdout=subprocess.PIPE, text=True)
+        found = re.search(r"^all +(\d+)/(\d+) +lives", done.stdout, re.M)
+        self.assertTrue(found, done.stdout)
+        self.assertGreater(int(found[2]), 0, "no such life")
+        self.assertEqual(found[1], found[2], done.stdout)
+
+    def test_l1_ranks_in_lock_step_lose_together(self):
+        self.right("wait_one", "wait_turns", "wait_all", "wait_hidden", writers="hook")
+
+    def test_l2_a_wait_is_lost_once(self):
+        self.right("slow_half", writers="hook")
+
+    def test_l4_a_hang_is_in_the_account_of_all_ranks(self):
+        self.right("hang_goes_on", "hang_killed", "hang_open", writers="hook")
+
+    def test_l5_down_time_and_steps_done_again(self):
+        self.right("elastic", writers="hook")
+
+    def test_l6_a_killed_job_has_not_finished(self):
+        self.right(*("end_" + end for end in ENDS), seeds="1")
+
+    def test_l7_two_jobs_are_two_runs(self):
+        self.right("two_roots", "two_below_root", "two_in_directory", "two_hooks_in_directory", seeds="1")
+
+    def test_l8_two_roles_are_no_attempts(self):
+        self.right("roles")
+
+    def test_l9_records_without_times(self):
+        self.right("untimed", seeds="1")
+
+    def test_l11_last_year_is_past(self):
+        self.right("old_2_months", "old_1_year", writers="hook")
+
+    def test_l13_a_straggler_from_the_first_step_on(self):
+        self.right("straggler_start", writers="hook")
+
+    def test_l14_a_curriculum_loses_nothing(self):
+        self.right("curriculum", seeds="1")
+
+    def test_pauses_keep_their_names(self):
+        self.right("checkpoint_marked", "checkpoint_one_rank", "checkpoint_file", "evaluation_marked", "gc_pauses", "warm_up",
+                   writers="hook")
+
+    def test_what_is_nature_is_not_lost(self):
+        self.right("steady", "noisy", "wait_small", "alternating", "skewed", writers="hook")
+
+    def test_what_other_nodes_do(self):
+        self.right("elsewhere", writers="hook")
+
+
+if __name__ == "__main__":
+    harness.main()
