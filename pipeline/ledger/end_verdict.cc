@@ -32,6 +32,14 @@ void fill(std::optional<T>& into, const std::optional<T>& from) {
   if (!into) into = from;
 }
 
+// What else is known of the rank that failed: a scheduler says on which node and with which code.
+void complete(EndEvidence& end, const EndEvidence& other) {
+  if (end.node.empty()) end.node = other.node;
+  if (end.signal || end.exit_code) return;
+  end.signal = other.signal;
+  end.exit_code = other.exit_code;
+}
+
 }  // namespace
 
 void EndVerdict::add(Time at, const EndEvidence& evidence) {
@@ -87,8 +95,13 @@ std::optional<AttemptEnd> EndEvidences::verdict(Time from, Time to) const {
       done = one;
     }
   }
-  const auto failed = failure.verdict();
-  return failed ? failed : done;
+  auto failed = failure.verdict();
+  if (!failed) return done;
+  for (const AttemptEnd& one : all_) {
+    const bool same = one.how.rank != kNoRank && one.how.rank == failed->how.rank;
+    if (same && one.at >= from && one.at < to) complete(failed->how, one.how);
+  }
+  return failed;
 }
 
 }  // namespace trainwatch

@@ -12,7 +12,7 @@ import harness
 
 LIVES = os.path.join(harness.ROOT, "tests", "bench", "lives", "lives.py")
 ENDS = ("completed cuda_out_of_memory host_out_of_memory time_limit cancelled interrupted preempted node_failure gpu_error "
-        "collective_timeout disk_full signal exit_code").split()
+        "collective_timeout worker_killed disk_full exception signal exit_code").split()
 
 
 class LivesTest(unittest.TestCase):
@@ -38,7 +38,7 @@ class LivesTest(unittest.TestCase):
         self.right("elastic", writers="hook")
 
     def test_l6_a_killed_job_has_not_finished(self):
-        self.right(*("end_" + end for end in ENDS), seeds="1")
+        self.right(*("end_" + end for end in ENDS), seeds="2")
 
     def test_l7_two_jobs_are_two_runs(self):
         self.right("two_roots", "two_below_root", "two_in_directory", "two_hooks_in_directory", seeds="1")

@@ -140,6 +140,7 @@ void RunNoteReader::end_table(EventBatch& out) {
   auto cause = table_.take();
   if (!cause) return;
   name_cause(cause->end);
+  raised_.clear();  // what follows is of the next attempt, or comes from this failure
   emit_or_keep(std::move(cause->end), cause->at, out);
 }
 
