@@ -12,6 +12,7 @@ namespace trainwatch {
 namespace {
 
 constexpr double kSurelyMore = 1.5;    // times the clean pace: no noise, before that is known
+constexpr double kNamedFirst = 0.05;   // of what a rank names: so much less may its work be
 constexpr double kTiny = 0.01;         // of a step: pauses and differences below are training
 constexpr double kWorthAsking = 0.02;  // of an iteration: losses below keep the part of the steps
 constexpr std::size_t kNoises = 31;
@@ -92,7 +93,9 @@ bool JobIterations::add(const Ended& step, RankLevel& level) {
       level = {work, iteration.barriers, true};
     }
   }
-  if (own > iteration.own) {
+  // Where a wait for others has no phase, all ranks were as long; one of them says what it did.
+  const double before = iteration.own + kNamedFirst * iteration.last.named();
+  if (own + kNamedFirst * said.named() > before) {
     iteration.own = own;
     iteration.last = said;
     iteration.last.level = work;
