@@ -49,8 +49,8 @@ void Ledger::note_all_ranks(const RunLedger& run) {
   }
 }
 
-void Ledger::advance(SubjectId job, RunLedger& run) {
-  run.advance(clock_, &judge_);
+void Ledger::advance(SubjectId job, RunLedger& run, bool may_end) {
+  run.advance(clock_, &judge_, may_end);
   changed_runs_.add(job);
   ends_may_differ_ = ends_may_differ_ || run.end_may_differ();
   if (run.take_all_changed()) note_all_ranks(run);
@@ -149,7 +149,7 @@ std::vector<Ledger::Ended> Ledger::tick(Time now) {
   if (before == kNoTime || now <= before) return {};
   ++clock_.second;
   for (auto& [job, run] : runs_) {
-    if (!run.rests()) advance(job, run);
+    if (!run.rests()) advance(job, run, true);
   }
   return newly_ended();
 }
@@ -158,7 +158,7 @@ std::vector<Ledger::Ended> Ledger::end_of_input(const JobTimes& times) {
   clock_.at_end = true;
   for (auto& [job, run] : runs_) {
     run.stood_still_until(times.latest(job));
-    advance(job, run);
+    advance(job, run, true);
   }
   return newly_ended();
 }

@@ -101,7 +101,7 @@ class Ledger {
   RunLedger* run_of(SubjectId subject);
   RunLedger* find(SubjectId subject);
   RunLedger::Writer writer(SubjectId subject) const;
-  void advance(SubjectId job, RunLedger& run);
+  void advance(SubjectId job, RunLedger& run, bool may_end = false);
   void note_all_ranks(const RunLedger& run);
   std::vector<Ended> newly_ended();
   bool load_rank(const SavedState& saved, std::string_view digits, std::string_view value);

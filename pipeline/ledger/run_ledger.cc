@@ -602,8 +602,10 @@ bool RunLedger::may_finalize(std::size_t place, const Clock& clock) const {
     return attempt.all_left() || attempt.ranks().empty() ||
            clock.second - next.opened >= kBookedAfter || next.held() > JobIterations::kMostOpen;
   }
+  // An end is no earlier than the last evidence; to look for one takes a look at each rank.
+  if (clock.now == kNoTime || clock.now - attempt.evidence <= kGrace) return false;
   const auto end = ending(attempt, clock);
-  return end && clock.now != kNoTime && clock.now - *end > kGrace;
+  return end && clock.now - *end > kGrace;
 }
 
 // Books what is open, for good.
@@ -638,7 +640,7 @@ void RunLedger::finalize(std::size_t place, const Clock& clock, const LossJudge*
   book(down, ranks);
 }
 
-void RunLedger::advance(const Clock& clock, const LossJudge* judge) {
+void RunLedger::advance(const Clock& clock, const LossJudge* judge, bool may_end) {
   for (std::size_t i = 0; i < attempts_.size(); ++i) {
     Attempt& attempt = attempts_[i];
     if (attempt.finalized) continue;
@@ -651,7 +653,8 @@ void RunLedger::advance(const Clock& clock, const LossJudge* judge) {
     attempt.settle(
         pace, context_of(attempt, judge), false,
         [&](const JobIterations::Booked& one, double weight) { book(one, weight, ranks); });
-    if (may_finalize(i, clock)) finalize(i, clock, judge);
+    const bool last = i + 1 == attempts_.size();
+    if ((may_end || !last) && may_finalize(i, clock)) finalize(i, clock, judge);
   }
   while (attempts_.size() > 1 && attempts_.front().finalized) {
     Attempt& done = attempts_.front();

@@ -119,7 +119,8 @@ class RunLedger {
   const std::string& id() const { return id_; }
 
   // Closes and books what can be.
-  void advance(const Clock& clock, const LossJudge* judge);
+  // `may_end` false: looks for no end of the last attempt, which takes a look at each rank.
+  void advance(const Clock& clock, const LossJudge* judge, bool may_end = true);
   // Calls `use` with what was booked since the last call, for the chart: bounded.
   template <class Use>
   void take_booked(Use&& use) {
