@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "pipeline/decode/decimal_time.h"
+#include "pipeline/decode/evidence_text.h"
 #include "pipeline/decode/json_cursor.h"
-#include "trainwatch/valid_text.h"
 
 namespace trainwatch {
 namespace {
@@ -28,19 +28,6 @@ void each_argument(std::string_view record, Take&& take) {
 std::string text_of(std::string_view token) {
   StringReader strings;
   return std::string(strings.read(token).value_or(""));
-}
-
-// Printable, and no longer than an evidence may be.
-std::string bounded(std::string_view text) {
-  std::string shown = valid_text(text);
-  std::size_t size = 0;
-  for (;;) {
-    const std::size_t next = printable_prefix(std::string_view(shown).substr(size));
-    if (next == 0 || size + next > EndEvidence::kMostText) break;
-    size += next;
-  }
-  shown.resize(size);
-  return shown;
 }
 
 struct Known {
@@ -99,7 +86,7 @@ void classify(EndEvidence& end, std::string_view how, std::string_view type,
     end.weight = meaning.weight;
     std::string text(type);
     if (!message.empty()) text.append(": ").append(message);
-    end.text = bounded(text);
+    end.text = evidence_text(text);
   }
 }
 

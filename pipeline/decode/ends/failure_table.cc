@@ -6,7 +6,7 @@
 
 #include "pipeline/decode/declared/scalar_text.h"
 #include "pipeline/decode/ends/end_line.h"
-#include "pipeline/decode/ends/evidence_text.h"
+#include "pipeline/decode/evidence_text.h"
 
 namespace trainwatch {
 namespace {

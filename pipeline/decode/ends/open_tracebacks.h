@@ -25,7 +25,7 @@ class OpenTracebacks {
   void begin(std::int32_t rank);
   enum class Line : std::uint8_t {
     other,      // of no traceback
-    frame,      // of one that goes on: source code, which may look like anything
+    frame,      // inside a traceback: source code, which may contain anything
     exception,  // it names the exception, and the traceback is over
   };
   Line add(std::int32_t rank, std::string_view message);

@@ -7,7 +7,7 @@
 
 #include "pipeline/decode/decimal_time.h"
 #include "pipeline/decode/declared/scalar_text.h"
-#include "pipeline/decode/ends/evidence_text.h"
+#include "pipeline/decode/evidence_text.h"
 #include "pipeline/decode/flight_recorder/watchdog_line.h"
 
 namespace trainwatch {

@@ -4,8 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "decode_harness.h"
-#include "samples.h"
+#include "run_note_reading.h"
 #include "trainwatch/run_note.h"
 
 namespace trainwatch::testing::process_records_test {
@@ -27,87 +26,45 @@ constexpr std::string_view kHook = R"([
 {"name": "process_end", "ph": "i", "pid": 0, "s": "p", "ts": 3000, "args": {"how": "exception", "exception": "torch.OutOfMemoryError", "message": "CUDA out of memory. \"Tried\"", "pid": 7}}
 ])";
 
-// Decodes a file, and describes the notes that come of it in their order among the events.
-class NotedRun : private RunNoteSink {
- public:
-  explicit NotedRun(std::string_view path) : path_(path), decoder_(make()) {}
+std::string described(const NoteRun& run, const RunNote& note) {
+  constexpr const char* kKinds[] = {"began",    "ended",    "step",       "launched",
+                                    "saw",      "restored", "checkpoint", "evaluation",
+                                    "evidence", "completed"};
+  const Subject& subject = run.interner().subjects[note.subject];
+  std::string text = kKinds[static_cast<std::size_t>(note.kind)];
+  text += " " + std::to_string(to_ns(note.at) / 1'000'000) + " " + subject.node + "/" +
+          std::to_string(subject.rank);
+  if (note.world_size != 0) text += " of " + std::to_string(note.world_size);
+  if (note.step != kNoStep) text += " #" + std::to_string(note.step);
+  if (note.end) {
+    text += " " + std::string(to_string(note.end->what)) + "/" +
+            std::to_string(static_cast<int>(note.end->weight)) + " '" + note.end->text + "' " +
+            std::to_string(note.end->exit_code.value_or(-1)) + " " +
+            std::to_string(note.end->signal.value_or(-1)) + " " + note.end->file;
+  }
+  return text;
+}
 
-  void feed(std::string_view bytes) {
-    decoder_->feed(bytes, batch_);
-    collect();
-  }
-  void restart() {
-    StateIo saving = StateIo::saving();
-    decoder_->state(saving);
-    const std::string saved = saving.take();
-    decoder_ = make();
-    StateIo loading = StateIo::loading(saved);
-    decoder_->state(loading);
-    EXPECT_TRUE(loading.complete());
-  }
-  Lines finish() {
-    decoder_->finish(batch_);
-    collect();
-    return said_;
-  }
-  const Lines& rejects() const { return diagnostics_.reasons; }
-
- private:
-  std::unique_ptr<FileDecoder> make() {
-    FileContext context{FileId{}, LaneId{}, path_, "", kNoRank, interner_, diagnostics_, {}};
-    context.run_notes = this;
-    return std::make_unique<FileDecoder>(context, format_catalog());
-  }
-  SourceNote add(RunNote note) override {
-    notes_.push_back(std::move(note));
-    return {notes_.back().at, LaneId{}, SourceNote::Kind::run_note, notes_.back().subject,
-            notes_.size() - 1};
-  }
-  void collect() {
-    for (const Event& event : batch_) {
-      const auto* const note = std::get_if<SourceNote>(&event);
-      if (note == nullptr) {
-        said_.emplace_back("span");
-      } else if (note->kind == SourceNote::Kind::run_note) {
-        said_.push_back(described(notes_.at(note->number)));
-      }
+// The notes of the file in their order among its other events.
+Lines lines_of(const NoteRun& run) {
+  Lines lines;
+  for (const Event& event : run.events()) {
+    const auto* const note = std::get_if<SourceNote>(&event);
+    if (note == nullptr) {
+      lines.emplace_back("span");
+    } else if (note->kind == SourceNote::Kind::run_note) {
+      lines.push_back(described(run, run.all().at(note->number)));
     }
-    batch_.clear();
   }
-  std::string described(const RunNote& note) const {
-    constexpr const char* kKinds[] = {"began",    "ended",    "step",       "launched",
-                                      "saw",      "restored", "checkpoint", "evaluation",
-                                      "evidence", "completed"};
-    const Subject& subject = interner_.subjects[note.subject];
-    std::string text = kKinds[static_cast<std::size_t>(note.kind)];
-    text += " " + std::to_string(to_ns(note.at) / 1'000'000) + " " + subject.node + "/" +
-            std::to_string(subject.rank);
-    if (note.world_size != 0) text += " of " + std::to_string(note.world_size);
-    if (note.step != kNoStep) text += " #" + std::to_string(note.step);
-    if (note.end) {
-      text += " " + std::string(to_string(note.end->what)) + "/" +
-              std::to_string(static_cast<int>(note.end->weight)) + " '" + note.end->text + "' " +
-              std::to_string(note.end->exit_code.value_or(-1)) + " " +
-              std::to_string(note.end->signal.value_or(-1)) + " " + note.end->file;
-    }
-    return text;
-  }
+  return lines;
+}
 
-  std::string path_;
-  Interner interner_;
-  RecordingDiagnostics diagnostics_;
-  EventBatch batch_;
-  std::vector<RunNote> notes_;
-  Lines said_;
-  std::unique_ptr<FileDecoder> decoder_;
-};
-
-Lines notes_of(std::string_view path, std::string_view content) {
-  NotedRun run{path};
+Lines lines_of(std::string_view path, std::string_view content) {
+  NoteRun run{std::string(path)};
   run.feed(content);
-  Lines said = run.finish();
+  run.finish();
   EXPECT_EQ(run.rejects(), Lines{});
-  return said;
+  return lines_of(run);
 }
 
 const Lines& expected() {
@@ -120,24 +77,25 @@ const Lines& expected() {
 }
 
 TEST(ProcessRecords, TheHooksFile) {
-  EXPECT_EQ(notes_of(kPath, kHook), expected());
+  EXPECT_EQ(lines_of(kPath, kHook), expected());
 }
 
 TEST(ProcessRecords, EveryCutGivesTheSame) {
   for (const bool restart : {false, true}) {
     for (std::size_t cut = 0; cut <= kHook.size(); ++cut) {
-      NotedRun run{kPath};
+      NoteRun run{std::string(kPath)};
       run.feed(kHook.substr(0, cut));
       if (restart) run.restart();
       run.feed(kHook.substr(cut));
-      ASSERT_EQ(run.finish(), expected()) << "cut at " << cut;
+      run.finish();
+      ASSERT_EQ(lines_of(run), expected()) << "cut at " << cut;
     }
   }
 }
 
 // Those of SageMaker and older ones of the hook: all files of a process have the same start.
 TEST(ProcessRecords, AFileThatDoesNotNameItsProcessHasItsStart) {
-  const Lines said = notes_of("/w/1795236016087300_0-algo-1_pythontimeline.json", R"([
+  const Lines said = lines_of("/w/1795236016087300_0-algo-1_pythontimeline.json", R"([
 {"name": "process_name", "ph": "M", "pid": 0, "args": {"start_time_since_epoch_in_micros": 1700000000000000}},
 {"name": "Forward", "pid": 1, "ph": "X", "ts": 900, "dur": 500},
 {"name": "Forward", "pid": 1, "ph": "X", "ts": 1900, "dur": 500}
@@ -146,7 +104,7 @@ TEST(ProcessRecords, AFileThatDoesNotNameItsProcessHasItsStart) {
 }
 
 TEST(ProcessRecords, OnlyTheTrainingProcessBegins) {
-  const Lines said = notes_of("/w/1795236016087300_0-algo-1_model_timeline.json", R"([
+  const Lines said = lines_of("/w/1795236016087300_0-algo-1_model_timeline.json", R"([
 {"name": "process_name", "ph": "M", "pid": 0, "args": {"start_time_since_epoch_in_micros": 1700000000000000}},
 {"name": "kAllReduce", "pid": 1, "ph": "X", "ts": 900, "dur": 500}
 ])");
@@ -162,17 +120,17 @@ TEST(ProcessRecords, TheLaunchersFileIsOfTheJobOrOfARank) {
            end + "}}\n]";
   };
   const std::string job = "/w/framework/1700000000000000_host_launchtimeline.json";
-  EXPECT_EQ(notes_of(job, text(R"("how": "signal", "signal": 9)")),
+  EXPECT_EQ(lines_of(job, text(R"("how": "signal", "signal": 9)")),
             (Lines{"launched 1700000000000 host/-1",
                    "evidence 1700000000009 host/-1 signal/1 '' -1 9 " + job}));
-  EXPECT_EQ(notes_of(job, text(R"("how": "exit", "exit_code": 3)"))[1],
+  EXPECT_EQ(lines_of(job, text(R"("how": "exit", "exit_code": 3)"))[1],
             "evidence 1700000000009 host/-1 unknown/1 '' 3 -1 " + job);
-  EXPECT_EQ(notes_of(job, text(R"("how": "interrupted", "signal": 15)"))[1],
+  EXPECT_EQ(lines_of(job, text(R"("how": "interrupted", "signal": 15)"))[1],
             "evidence 1700000000009 host/-1 cancelled/1 '' -1 15 " + job);
-  EXPECT_EQ(notes_of(job, text(R"("how": "completed")"))[1],
+  EXPECT_EQ(lines_of(job, text(R"("how": "completed")"))[1],
             "evidence 1700000000009 host/-1 completed/1 '' 0 -1 " + job);
   const std::string rank = "/w/framework/1700000000000000_0-host_launchtimeline.json";
-  EXPECT_EQ(notes_of(rank, text(R"("how": "unknown")")),
+  EXPECT_EQ(lines_of(rank, text(R"("how": "unknown")")),
             (Lines{"began 1700000000000 host/0",
                    "ended 1700000000009 host/0 unknown/1 '' -1 -1 " + rank}));
 }

@@ -73,6 +73,7 @@ class NoteRun final : private RunNoteSink {
   // The events of the file, in their order.
   const EventBatch& events() const { return batch_; }
   const Interner& interner() const { return interner_; }
+  const std::vector<std::string>& rejects() const { return diagnostics_.reasons; }
   FileDecoder& decoder() { return *decoder_; }
 
  private:
