@@ -64,7 +64,7 @@ class Rule {
   virtual void on_span(const Span&, Verdicts&) {}           // of RuleText::spans
   virtual void on_cycle(const CycleSummary&, Verdicts&) {}  // a rank's profiler cycle, complete
   virtual void on_hang(const HangFinding&, Verdicts&) {}    // of a job: its ranks' dumps
-  virtual void on_run_end(const RunEnding&, Verdicts&) {}   // of a job: how it ended, or goes on
+  virtual void on_run_end(const RunEnding&, Verdicts&) {}   // of a job; also that it continues
   virtual void on_note(const SourceNote&, Verdicts&) {}     // of a timeline
   virtual void on_scalar(const Scalar&, Verdicts&) {}       // what the job logs about itself
   virtual void on_tensor(const Tensor&, Verdicts&) {}       // that the job has saved
