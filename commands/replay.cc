@@ -46,7 +46,8 @@ class AlertPrinter {
     if (!options_.text) return;
     texts_.finish(engine.latest());
     std::string lines;
-    for (const auto& [job, headline] : run_headlines(engine)) {
+    for (const auto& [job, shown] : shown_runs(engine)) {
+      const Headline& headline = shown.headline;
       const std::string& name = engine.interner().subjects[job].job;
       append_wrapped(lines,
                      (name.empty() ? name : name + ": ") +

@@ -106,7 +106,8 @@ void describe_what_was_not_judged(const RuleHost& host, ReportContent& content) 
 
 // Empty: no step of it was read.
 std::string sentence_of(const Engine& engine, const std::string& name) {
-  for (const auto& [job, headline] : run_headlines(engine)) {
+  for (const auto& [job, shown] : shown_runs(engine)) {
+    const Headline& headline = shown.headline;
     if (engine.interner().subjects[job].job == name)
       return fill_headline(headline.text, headline.since, engine.latest(job), {});
   }

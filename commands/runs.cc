@@ -17,9 +17,10 @@ namespace {
 
 std::string sentences(const Engine& engine, std::size_t width) {
   std::string lines;
-  for (const auto& [job, headline] : run_headlines(engine)) {
+  for (const auto& [job, shown] : shown_runs(engine)) {
+    const Headline& headline = shown.headline;
     const std::string& name = engine.interner().subjects[job].job;
-    const Life life = engine.ledger().life(job);
+    const Life& life = shown.view.life;
     append_wrapped(
         lines,
         (name.empty() ? name : name + ": ") +

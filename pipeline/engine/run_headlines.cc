@@ -2,7 +2,9 @@
 #include "pipeline/engine/run_headlines.h"
 
 #include <algorithm>
+#include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace trainwatch {
@@ -35,48 +37,51 @@ void keep_recent(std::vector<AlertView>& over, const Life& life) {
   });
 }
 
-bool has_gpus(const Engine& engine, SubjectId job) {
-  const Interner& interner = engine.interner();
-  const std::string& name = interner.subjects[job].job;
+// Jobs of which a GPU has been sampled.
+std::set<std::string_view> jobs_with_gpus(const Interner& interner) {
+  std::set<std::string_view> found;
   for (std::size_t i = 0; i < interner.series.size(); ++i) {
     const Series& series = interner.series[static_cast<SeriesId>(i)];
     const bool gpu = series.resource == Resource::gpu_utilization ||
                      series.resource == Resource::gpu_memory_utilization;
-    if (gpu && interner.subjects[series.subject].job == name) return true;
+    if (gpu) found.insert(interner.subjects[series.subject].job);
   }
-  return engine.ledger().runs().at(job).has_cycles();
+  return found;
 }
 
-}  // namespace
-
-RunView view_of(const Engine& engine, SubjectId job, Life life) {
+RunView view_of(const Engine& engine, SubjectId job, const RunLedger& run) {
   RunView view;
-  view.life = std::move(life);
-  view.id = engine.ledger().runs().at(job).id();
-  const Attempt& last = engine.ledger().runs().at(job).attempts().back();
-  view.attempt = last.info.number;
+  view.id = run.id();
+  view.life = engine.ledger().life(job);
   if (view.life.steps_per_second > 0) view.seconds_per_step = 1 / view.life.steps_per_second;
+  const Attempt& last = run.attempts().back();
+  view.attempt = last.info.number;
   view.rank_count = std::max<std::size_t>(last.ranks().size(), 1);
   for (const auto& [subject, rank] : last.ranks()) {
     const Subject& known = engine.interner().subjects[subject];
     if (known.rank != kNoRank) view.nodes[known.node].insert(known.rank);
     view.process_gone = view.process_gone || rank.vanished;
   }
-  view.gpus = has_gpus(engine, job);
   return view;
 }
 
-std::map<SubjectId, Headline> run_headlines(const Engine& engine) {
-  std::map<SubjectId, Headline> headlines;
+}  // namespace
+
+std::map<SubjectId, ShownRun> shown_runs(const Engine& engine) {
+  std::map<SubjectId, ShownRun> shown;
   AlertsByJob alerts = alerts_by_job(engine);
+  const std::set<std::string_view> with_gpus = jobs_with_gpus(engine.interner());
   for (const auto& [job, run] : engine.ledger().runs()) {
     if (run.empty()) continue;
-    RunAlerts& own = alerts[engine.interner().subjects[job].job];
-    const RunView view = view_of(engine, job, engine.ledger().life(job));
+    const std::string& name = engine.interner().subjects[job].job;
+    RunView view = view_of(engine, job, run);
+    view.gpus = run.has_cycles() || with_gpus.contains(name);
+    RunAlerts& own = alerts[name];
     keep_recent(own.over, view.life);
-    headlines.emplace(job, headline(view, own, view.life.until));
+    Headline said = headline(view, own, view.life.until);
+    shown.emplace(job, ShownRun{std::move(view), std::move(said)});
   }
-  return headlines;
+  return shown;
 }
 
 }  // namespace trainwatch

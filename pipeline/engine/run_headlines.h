@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sentence on top of each run that an engine knows.
+// What is shown of each run that an engine knows, and the sentence on top of it.
 #pragma once
 
 #include <map>
@@ -10,10 +10,12 @@
 
 namespace trainwatch {
 
-// As of the clock of the ledger, or the end of the input.
-RunView view_of(const Engine& engine, SubjectId job, Life life);
+struct ShownRun {
+  RunView view;
+  Headline headline;
+};
 
-// By the subject of the job.
-std::map<SubjectId, Headline> run_headlines(const Engine& engine);
+// By the subject of the job, as of the clock of the ledger or the end of the input.
+std::map<SubjectId, ShownRun> shown_runs(const Engine& engine);
 
 }  // namespace trainwatch

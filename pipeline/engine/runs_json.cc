@@ -47,11 +47,8 @@ void write_run(JsonWriter& json, std::string_view job, const RunView& view,
 // Calls `write` with the name, the view and the headline of each run.
 template <class Write>
 void each_run(const Engine& engine, Write&& write) {
-  const std::map<SubjectId, Headline> headlines = run_headlines(engine);
-  for (const auto& [job, headline] : headlines) {
-    write(engine.interner().subjects[job].job, view_of(engine, job, engine.ledger().life(job)),
-          headline);
-  }
+  for (const auto& [job, shown] : shown_runs(engine))
+    write(engine.interner().subjects[job].job, shown.view, shown.headline);
 }
 
 }  // namespace

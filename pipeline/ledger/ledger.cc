@@ -2,6 +2,8 @@
 #include "pipeline/ledger/ledger.h"
 
 #include <algorithm>
+#include <iterator>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -14,6 +16,90 @@ namespace {
 constexpr std::string_view kRunRows = "ledger/";
 constexpr std::string_view kRankRows = "ledger_rank/";
 constexpr const char* kClockRow = "ledger_clock";
+
+bool any_part(LifePart) {
+  return true;
+}
+
+// One value by part.
+struct PartFamily {
+  const char* name;
+  const char* help;
+  MetricType type;
+  const char* label;
+  bool (*has)(LifePart part);
+  const PartSeconds& (*of)(const RunLedger& run, const Life& life);
+
+  void add(const Labels& labels, const PartSeconds& parts, MetricFamily& to) const {
+    for (std::size_t i = 0; i < kLifeParts; ++i) {
+      const auto part = static_cast<LifePart>(i);
+      if (has(part))
+        to.points.push_back({with(labels, label, to_string(part)), parts[part], {}, 0});
+    }
+  }
+};
+
+const PartSeconds& booked_of(const RunLedger& run, const Life&) {
+  return run.booked();
+}
+const PartSeconds& booked_by_ranks_of(const RunLedger& run, const Life&) {
+  return run.booked_by_ranks();
+}
+const PartSeconds& open_of(const RunLedger&, const Life& life) {
+  return life.open;
+}
+
+constexpr PartFamily kPartFamilies[] = {
+    {"trainwatch_run_seconds_total",
+     "Wall time of the run by part, as far as it is booked: it only grows. With "
+     "trainwatch_run_open_seconds it is all of it.",
+     MetricType::counter, "part", any_part, booked_of},
+    {"trainwatch_run_open_seconds",
+     "Wall time of the run by part that is not booked yet and may move.", MetricType::gauge, "part",
+     any_part, open_of},
+    {"trainwatch_run_gpu_seconds_total",
+     "trainwatch_run_seconds_total times the ranks of the attempt.", MetricType::counter, "part",
+     any_part, booked_by_ranks_of},
+    {"trainwatch_lost_gpu_seconds_total",
+     "Deprecated: the causes in trainwatch_run_gpu_seconds_total.", MetricType::counter, "cause",
+     is_trouble, booked_by_ranks_of},
+};
+
+// One value; nullopt: it is not known.
+struct RunFamily {
+  const char* name;
+  const char* help;
+  MetricType type;
+  std::optional<double> (*of)(const RunLedger& run, const Life& life);
+};
+
+constexpr RunFamily kRunFamilies[] = {
+    {"trainwatch_goodput_ratio", "New steps at the clean pace, of the wall time of the run.",
+     MetricType::gauge,
+     [](const RunLedger&, const Life& life) { return std::optional(life.goodput()); }},
+    {"trainwatch_attempts_total", "Attempts that have begun.", MetricType::counter,
+     [](const RunLedger& run, const Life&) {
+       return std::optional(static_cast<double>(run.attempts_begun()));
+     }},
+    {"trainwatch_training_step", "The last step.", MetricType::gauge,
+     [](const RunLedger&, const Life& life) {
+       const bool known = life.step != kNoStep;
+       return known ? std::optional(static_cast<double>(life.step)) : std::nullopt;
+     }},
+    {"trainwatch_run_own_seconds_total",
+     "What the rank did that came last with its own work, by iteration; compare nodes that "
+     "different daemons watch by it.",
+     MetricType::counter,
+     [](const RunLedger&, const Life& life) { return std::optional(life.own_seconds); }},
+    {"trainwatch_run_own_steps_total", "Steps of trainwatch_run_own_seconds_total.",
+     MetricType::counter,
+     [](const RunLedger&, const Life& life) { return std::optional(life.own_steps); }},
+    {"trainwatch_training_seconds_total",
+     "Deprecated: the sum of trainwatch_run_gpu_seconds_total.", MetricType::counter,
+     [](const RunLedger& run, const Life&) {
+       return std::optional(run.booked_by_ranks().total());
+     }},
+};
 
 }  // namespace
 
@@ -273,51 +359,24 @@ bool Ledger::load(const SavedState& saved) {
 }
 
 void Ledger::collect(std::vector<MetricFamily>& out) const {
-  MetricFamily seconds = family("trainwatch_run_seconds_total",
-                                "Wall time of the run by part, as far as it is booked: it only "
-                                "grows. With trainwatch_run_open_seconds it is all of it.",
-                                MetricType::counter);
-  MetricFamily open = family("trainwatch_run_open_seconds",
-                             "Wall time of the run by part that is not booked yet and may move.",
-                             MetricType::gauge);
-  MetricFamily gpu =
-      family("trainwatch_run_gpu_seconds_total",
-             "trainwatch_run_seconds_total times the ranks of the attempt.", MetricType::counter);
-  MetricFamily goodput =
-      family("trainwatch_goodput_ratio",
-             "New steps at the clean pace, of the wall time of the run.", MetricType::gauge);
+  std::vector<MetricFamily> families;
+  for (const PartFamily& each : kPartFamilies)
+    families.push_back(family(each.name, each.help, each.type));
+  for (const RunFamily& each : kRunFamilies)
+    families.push_back(family(each.name, each.help, each.type));
   MetricFamily state =
       family("trainwatch_run_state", "1: the run is in this state.", MetricType::gauge);
   MetricFamily end = family("trainwatch_run_end_info", "How the run ended.", MetricType::gauge);
-  MetricFamily attempts =
-      family("trainwatch_attempts_total", "Attempts that have begun.", MetricType::counter);
-  MetricFamily step = family("trainwatch_training_step", "The last step.", MetricType::gauge);
-  MetricFamily own = family("trainwatch_run_own_seconds_total",
-                            "What the rank did that came last with its own work, by iteration; "
-                            "compare nodes that different daemons watch by it.",
-                            MetricType::counter);
-  MetricFamily own_steps =
-      family("trainwatch_run_own_steps_total", "Steps of trainwatch_run_own_seconds_total.",
-             MetricType::counter);
-  MetricFamily lost =
-      family("trainwatch_lost_gpu_seconds_total",
-             "Deprecated: the causes in trainwatch_run_gpu_seconds_total.", MetricType::counter);
-  MetricFamily training =
-      family("trainwatch_training_seconds_total",
-             "Deprecated: the sum of trainwatch_run_gpu_seconds_total.", MetricType::counter);
   for (const auto& [job, run] : runs_) {
     if (run.empty()) continue;
     const Life life = run.life(clock_);
     const Labels labels = labels_of(interner_, job);
-    for (std::size_t i = 0; i < kLifeParts; ++i) {
-      const auto part = static_cast<LifePart>(i);
-      const Labels by_part = with(labels, "part", to_string(part));
-      seconds.points.push_back({by_part, run.booked()[part], {}, 0});
-      open.points.push_back({by_part, life.open[part], {}, 0});
-      gpu.points.push_back({by_part, run.booked_by_ranks()[part], {}, 0});
-      if (is_trouble(part))
-        lost.points.push_back(
-            {with(labels, "cause", to_string(part)), run.booked_by_ranks()[part], {}, 0});
+    auto next = families.begin();
+    for (const PartFamily& each : kPartFamilies) each.add(labels, each.of(run, life), *next++);
+    for (const RunFamily& each : kRunFamilies) {
+      const auto value = each.of(run, life);
+      if (value) next->points.push_back({labels, *value, {}, 0});
+      ++next;
     }
     for (std::size_t i = 0; i < static_cast<std::size_t>(LifeState::count_); ++i) {
       const auto each = static_cast<LifeState>(i);
@@ -326,17 +385,10 @@ void Ledger::collect(std::vector<MetricFamily>& out) const {
     }
     if (life.end)
       end.points.push_back({with(labels, "class", to_string(life.end->how.what)), 1, {}, 0});
-    goodput.points.push_back({labels, life.goodput(), {}, 0});
-    training.points.push_back({labels, run.booked_by_ranks().total(), {}, 0});
-    attempts.points.push_back({labels, static_cast<double>(run.attempts_begun()), {}, 0});
-    if (life.step != kNoStep)
-      step.points.push_back({labels, static_cast<double>(life.step), {}, 0});
-    own.points.push_back({labels, life.own_seconds, {}, 0});
-    own_steps.points.push_back({labels, life.own_steps, {}, 0});
   }
-  for (MetricFamily* const each : {&seconds, &open, &gpu, &goodput, &state, &end, &attempts, &step,
-                                   &own, &own_steps, &lost, &training})
-    out.push_back(std::move(*each));
+  std::ranges::move(families, std::back_inserter(out));
+  out.push_back(std::move(state));
+  out.push_back(std::move(end));
 }
 
 }  // namespace trainwatch

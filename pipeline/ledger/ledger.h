@@ -45,8 +45,8 @@ class Ledger {
   // Both outlive it.
   Ledger(const Interner& interner, const LossJudge& judge) : interner_(interner), judge_(judge) {}
 
-  // True: the timeline that has the span was closed and goes on in another file, although no
-  // training step has come: it evaluates, or stands in its first step.
+  // Returns true if the timeline of the rank had been closed and now continues in another file
+  // before a training step has ended there: during an evaluation or a long first step.
   bool on(const Span& span);
   // As soon as it has ended, whatever waits may still be read.
   void on(const Step& step);
@@ -122,7 +122,7 @@ void Ledger::take_lost(Use&& use) {
     run.take_booked([&use](const JobIterations::Booked& one) {
       for (std::size_t i = 0; i < kLifeParts; ++i) {
         const auto part = static_cast<LifePart>(i);
-        if (part == LifePart::training || one.parts[part] <= 0) continue;
+        if (!is_lost(part) || one.parts[part] <= 0) continue;
         use(LostInterval{one.rank, one.to, part, one.parts[part], one.ranks});
       }
     });

@@ -84,20 +84,26 @@ RunLedger::Place RunLedger::move_on(const Writer& writer, Time at, std::uint32_t
     old.rank->ended = true;
   }
   if (next == nullptr) next = &begin_attempt(at, world, clock);
-  if (!next->has_steps() && next->cut() == kNoTime && &attempts_.front() == next && begun_ == 1 &&
-      at < next->info.began) {
-    next->info.began = began_ = at;
-  }
+  begin_by(*next, at);
   next->info.ranks = std::max(next->info.ranks, world);
   next->saw(at);
   return {next, &next->join(writer.rank, writer.place, at)};
 }
 
+// Files are read in any order: the run began with its earliest evidence, as far as nothing is
+// booked.
+void RunLedger::begin_by(Attempt& attempt, Time at) {
+  const bool open = begun_ == 1 && &attempts_.front() == &attempt && attempt.cut() == kNoTime;
+  if (!open || at >= attempt.info.began || attempt.info.began - at > kGoneAfter) return;
+  attempt.info.began = began_ = at;
+}
+
 // Where what the rank says at this time belongs.
 RunLedger::Place RunLedger::place_of(const Writer& writer, Time at, const Clock& clock) {
   const Place known = find(writer.rank);
-  if (known.rank != nullptr) return known;
-  return move_on(writer, at, 0, clock);
+  if (known.rank == nullptr) return move_on(writer, at, 0, clock);
+  begin_by(*known.attempt, at);
+  return known;
 }
 
 void RunLedger::process_began(const Writer& writer, const RunNote& note, const Clock& clock) {

@@ -186,15 +186,16 @@ class RunLedger {
   Place find(SubjectId rank);
   Place place_of(const Writer& writer, Time at, const Clock& clock);
   Place move_on(const Writer& writer, Time at, std::uint32_t world, const Clock& clock);
+  void begin_by(Attempt& attempt, Time at);
   void process_began(const Writer& writer, const RunNote& note, const Clock& clock);
   void launched(const RunNote& note, const Clock& clock);
   void resume(Attempt& attempt);
   void add_first_record(Place own, const Step& next, const Clock& clock);
   void add_step(Place place, const Step& step, const Clock& clock);
-  // True: the next step says how many steps it stands for.
   // What is reported of the attempt's end: by time, as its evidence may be read before or after it.
   std::optional<AttemptEnd> end_of(std::size_t place) const;
   std::size_t place_of(const Attempt& attempt) const;
+  // True: the next step says how many steps this one stands for.
   bool hold_first(Place own, const Step& step);
   void release_first(Place own, std::int64_t next, const Clock& clock);
   // Ended steps, as they are counted.

@@ -52,7 +52,9 @@ class ClockTest : public testing::Test {
   bool is_over(SubjectId rank) {
     return engine_.ledger().runs().at(job_of(rank)).ended().has_value();
   }
-  std::string headline(SubjectId rank) { return run_headlines(engine_).at(job_of(rank)).text; }
+  std::string headline(SubjectId rank) {
+    return shown_runs(engine_).at(job_of(rank)).headline.text;
+  }
   std::size_t stalls() { return engine_.take_emitted().size(); }
 
   Engine engine_{{RuleConfig(*find_rule("stall"))}};
