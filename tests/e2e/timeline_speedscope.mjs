@@ -24,8 +24,12 @@ try {
   for (let number = 1; number <= count; ++number) {
     const shown = `(${number}/${count})`;
     await page.waitForFunction((text) => document.body.innerText.includes(text), count > 1 ? shown : "");
-    const cells = await page.$$eval("table tr", (rows) => rows.map((row) => row.lastChild.innerText.trim()));
-    profiles.push(cells.slice(cells.indexOf("Symbol Name") + 1)); // before it stands the axis of time
+    const names = await page.waitForFunction(() => {
+      const cells = [...document.querySelectorAll("table tr")].map((row) => row.lastChild.innerText.trim());
+      const header = cells.indexOf("Symbol Name"); // before it stands the axis of time
+      return header >= 0 && header + 1 < cells.length && cells.slice(header + 1); // the table comes after the thread's number
+    });
+    profiles.push(await names.jsonValue());
     await page.keyboard.press("n");
   }
   console.log(JSON.stringify({ title: await page.title(), profiles, failures }));
