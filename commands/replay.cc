@@ -99,7 +99,7 @@ int replay(const ReplayOptions& options, std::ostream& out, std::ostream& err) {
   if (files.refused()) return *files.refused();
   Engine engine(files.config().enabled_rules());
   AlertPrinter printer(options, out, files);
-  const auto ingest = files.read_into(engine, [&] { printer.print(engine.take_emitted()); });
+  const auto ingest = files.read_into(engine, [&] { printer.print(engine.take_settled()); });
   if (!read_anything(*ingest)) {
     err << "nothing could be read: " << ingest->files().size() << " files, no records\n";
     return exit_code::failed;

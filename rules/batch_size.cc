@@ -154,7 +154,6 @@ class BatchSize final : public Rule {
     Verdict verdict;
     verdict.value = used;
     verdict.threshold = params_.gpu_threshold_p95;
-    verdict.baseline = gpu.utilisation.median();
     verdict.unit = "percent";
     verdict.summary =
         "The batch can be larger: 95 % of the last " + std::to_string(gpu.utilisation.size()) +

@@ -115,7 +115,6 @@ class GpuMemoryIncrease final : public Rule {
     Verdict verdict;
     verdict.value = increase();
     verdict.threshold = params_.increase;
-    verdict.baseline = from_;
     verdict.unit = "percent";
     verdict.summary = "GPU memory use grew by " + format::figure(increase()) + " points within " +
                       std::to_string(2 * params_.window) + " samples, from " +
@@ -126,6 +125,7 @@ class GpuMemoryIncrease final : public Rule {
                            .field("increase", increase())
                            .field("mean_before", windows_.before())
                            .field("mean_now", windows_.now())
+                           .field("mean_at_begin", from_)
                            .field("latest", sample.value)
                            .field("window_samples", params_.window)
                            .field("samples_seen", seen_)

@@ -42,7 +42,6 @@ Verdict LowGpuBySamples::describe(Reason reason, std::uint64_t held) const {
   Verdict verdict;
   verdict.value = value(reason);
   verdict.threshold = fluctuating ? params_.threshold_p5 : params_.threshold_p95;
-  verdict.baseline = recent_.median();
   verdict.unit = "percent";
   verdict.summary = summary(reason);
   verdict.evidence = JsonWriter{}

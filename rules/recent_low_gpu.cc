@@ -179,7 +179,6 @@ Verdict RecentLowGpu::describe(Reason reason) const {
   Verdict verdict;
   verdict.value = fluctuating ? p5 : p95;
   verdict.threshold = fluctuating ? params_.threshold_p5 : params_.threshold_p95;
-  verdict.baseline = means.median();
   verdict.unit = "percent";
   verdict.summary =
       fluctuating

@@ -111,7 +111,7 @@ const RuleSpec& rule() {
            "first failure of the strongest kind, a named cause before an exception before an "
            "exit code. What follows from it on other ranks is no cause. A step that begins "
            "afterwards takes it back.",
-       .incident = {.specificity = 97, .outlives_run = true}},
+       .incident = {.specificity = 97, .alone = true, .outlives_run = true}},
       {});
   return spec;
 }

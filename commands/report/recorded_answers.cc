@@ -10,6 +10,7 @@
 #include "pipeline/analysis/history/history_json.h"
 #include "pipeline/analysis/history/scalar_json.h"
 #include "pipeline/engine/alert_json.h"
+#include "pipeline/engine/life_json.h"
 #include "pipeline/engine/pipeline_report.h"
 #include "trainwatch/json_writer.h"
 
@@ -32,6 +33,15 @@ const JobHistory* history_of(const Engine& engine, const std::string& name) {
   return nullptr;
 }
 
+std::string wall_time(const RecordedJob& recorded, const ChartRange& range) {
+  const Ledger& ledger = recorded.engine.ledger();
+  for (const auto& [job, run] : ledger.runs()) {
+    if (recorded.engine.interner().subjects[job].job == recorded.job)
+      return wall_time_json(recorded.job, run, ledger.life(job), range);
+  }
+  return "null";
+}
+
 void record_charts(JsonWriter& json, const RecordedJob& recorded) {
   const JobHistory* const job = history_of(recorded.engine, recorded.job);
   if (job == nullptr) return;
@@ -42,6 +52,7 @@ void record_charts(JsonWriter& json, const RecordedJob& recorded) {
   maps.columns = kMapColumns;
   json.key("/api/v1/steps").raw(steps_json(recorded.job, *job, steps));
   json.key("/api/v1/heatmap?what=ranks").raw(rank_map_json(recorded.job, *job, interner, maps));
+  json.key("/api/v1/heatmap?what=wall_time").raw(wall_time(recorded, maps));
   json.key("/api/v1/heatmap?what=utilization")
       .raw(usage_map_json(recorded.job, *job, interner, maps));
   json.key("/api/v1/histogram?what=steps").raw(step_histogram_json(recorded.job, *job, steps));

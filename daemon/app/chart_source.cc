@@ -12,6 +12,7 @@
 #include "daemon/app/job_choice.h"
 #include "pipeline/analysis/history/history_json.h"
 #include "pipeline/analysis/history/scalar_json.h"
+#include "pipeline/engine/life_json.h"
 
 namespace trainwatch {
 namespace {
@@ -27,6 +28,8 @@ std::string chart_json(const History& history, const std::string& name, const Jo
       return rank_map_json(name, job, history.interner(), query.range);
     case ChartView::usage_map:
       return usage_map_json(name, job, history.interner(), query.range);
+    case ChartView::wall_time:
+      break;  // not of the history
     case ChartView::step_histogram:
       return step_histogram_json(name, job, query.range);
     case ChartView::usage_histogram:
@@ -68,12 +71,29 @@ HttpResponse answer_chart(const History& history, const std::vector<Step>& more,
   return response;
 }
 
+HttpResponse answer_chart(const Ledger& ledger, const Interner& interner, const ChartQuery& query) {
+  std::vector<std::string> names;
+  for (const auto& [job, run] : ledger.runs()) names.push_back(interner.subjects[job].job);
+  const JobChoice chosen = choose_job(names, query.job);
+  if (chosen.refused != 0) return error_response(chosen.refused);
+  static const RunLedger nothing;
+  HttpResponse response;
+  response.body = wall_time_json(chosen.job, nothing, {}, query.range) + "\n";
+  for (const auto& [job, run] : ledger.runs()) {
+    if (interner.subjects[job].job != chosen.job) continue;
+    response.body = wall_time_json(chosen.job, run, ledger.life(job), query.range) + "\n";
+  }
+  return response;
+}
+
 ChartSource chart_source(boost::asio::io_context& net,
                          const std::unique_ptr<EngineThread>& engine) {
   return [&net, &engine](ChartQuery query, DeferredResponse::Done done) {
     if (engine == nullptr) return;
     engine->ask(
         [query = std::move(query)](const Engine& of) {
+          if (query.view == ChartView::wall_time)
+            return answer_chart(of.ledger(), of.interner(), query);
           return answer_chart(of.history(), of.steps_without_waits(), query);
         },
         [&net, done = std::move(done)](HttpResponse response) {

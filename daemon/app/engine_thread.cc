@@ -102,7 +102,7 @@ struct EngineThread::Impl {
   }
 
   bool alerts_are_due() const {
-    return pipeline.has_emitted() && pace.may_commit_alerts(SteadyClock::now(), !inbox.empty());
+    return pipeline.has_settled() && pace.may_commit_alerts(SteadyClock::now(), !inbox.empty());
   }
 
   void commit() {
@@ -192,6 +192,12 @@ struct EngineThread::Impl {
     std::ranges::move(self_checks({health, report, state_lost, silence}),
                       std::back_inserter(conditions));
     conditions.insert(conditions.end(), notifying.begin(), notifying.end());
+  }
+
+  // Nothing that is there is left for alerts to wait for.
+  void commit_all() {
+    pipeline.engine().settle();
+    commit_and_show();
   }
 
   // With what is held back.
@@ -293,7 +299,7 @@ void EngineThread::pass_done(TailReport report) {
     impl.report = std::move(report);
     impl.reported = impl.clock.awake();
     if (!impl.report.complete || std::exchange(impl.header.ready, true)) return;
-    impl.commit_and_show();
+    impl.commit_all();  // of all files, as far as they are written
   });
 }
 
@@ -376,7 +382,7 @@ void EngineThread::conclude(bool job_over, std::function<void()> done) {
   boost::asio::post(impl_->context, [&impl = *impl_, job_over, done = std::move(done)] {
     impl.timer.stop();
     if (job_over) impl.pipeline.ingest().end_of_input();
-    impl.commit_and_show();
+    impl.commit_all();
     done();
   });
 }
@@ -390,7 +396,7 @@ void EngineThread::stop() {
   close_inbox();
   boost::asio::post(impl_->context, [&impl = *impl_] {
     impl.timer.stop();
-    impl.commit_and_show();
+    impl.commit_all();
     impl.work.reset();
   });
   impl_->thread.join();

@@ -39,8 +39,15 @@ bool take_time(const std::string& text, Time& to) {
 
 bool take_what(std::string_view path, const std::string& what, ChartView& view) {
   if (path == kHeatmap) {
-    view = what == "ranks" ? ChartView::rank_map : ChartView::usage_map;
-    return what == "ranks" || what == "utilization";
+    constexpr std::pair<std::string_view, ChartView> kMaps[] = {
+        {"ranks", ChartView::rank_map},
+        {"utilization", ChartView::usage_map},
+        {"wall_time", ChartView::wall_time}};
+    const auto* const found =
+        std::ranges::find(kMaps, what, [](const auto& map) { return map.first; });
+    if (found == std::end(kMaps)) return false;
+    view = found->second;
+    return true;
   }
   view = what == "utilization" ? ChartView::usage_histogram : ChartView::step_histogram;
   return path == kHistogram && (what == "steps" || what == "utilization");

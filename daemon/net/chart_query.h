@@ -20,6 +20,7 @@ enum class ChartView : std::uint8_t {
   last_steps,
   rank_map,
   usage_map,
+  wall_time,
   step_histogram,
   usage_histogram,
   scalars

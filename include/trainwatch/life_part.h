@@ -110,6 +110,7 @@ struct PartSeconds {
   void add(const PartSeconds& other, double weight) {
     for (std::size_t i = 0; i < kLifeParts; ++i) seconds[i] += other.seconds[i] * weight;
   }
+  void merge(const PartSeconds& other) { add(other, 1); }
   // Of trouble.
   double lost() const {
     double sum = 0;

@@ -71,9 +71,11 @@ const Alert& AlertBook::apply(const Source& source, Verdict verdict) {
   alert.severity = verdict.severity;
   if (alert.severity > alert.reached) {
     alert.reached = alert.severity;
+    if (const auto waits = settles_.find(alert.id); waits != settles_.end())
+      waits->second = std::min(waits->second, settling(alert.severity));
     if (episode.phase != Episode::Phase::pending) count_reached(source.rule, alert);
   }
-  alert.updated_at = at;
+  alert.updated_at = std::max(alert.updated_at, at);  // evidence may be older than what it corrects
   if (!verdict.provisional && !alert.verdict.provisional) ++alert.count;
   alert.verdict = std::move(verdict);
   episode.dirty = true;
@@ -84,6 +86,19 @@ const Alert& AlertBook::apply(const Source& source, Verdict verdict) {
     emit(episode);
   }
   return alert;
+}
+
+void AlertBook::refuse(const Source& source, std::string_view name) {
+  ++refused_[source.rule];
+  const auto entry = episodes_.find(KeyView{source.rule, source.subject, name});
+  if (entry == episodes_.end() || !entry->second.alert.id.empty()) return;
+  removed_.insert(entry->first);
+  episodes_.erase(entry);
+}
+
+std::uint64_t AlertBook::refused(std::uint32_t rule) const {
+  const auto found = refused_.find(rule);
+  return found == refused_.end() ? 0 : found->second;
 }
 
 void AlertBook::holds(const Source& source, std::string_view name) {
@@ -145,6 +160,7 @@ void AlertBook::open(std::uint32_t rule, const RuleSpec& spec, Episode& episode)
   --waiting_;
   episode.alert.reached = episode.alert.severity;  // while it was pending nobody heard of it
   count_reached(rule, episode.alert);
+  if (spec.incident.of_one_step) settles_[episode.alert.id] = settling(episode.alert.severity);
   assign(spec, episode.alert);
   emit(episode);
 }
@@ -169,8 +185,7 @@ void AlertBook::emit(Episode& episode) {
   emit(episode.alert);
 }
 
-void AlertBook::emit(Alert& alert) {
-  alert.spoke = alert.spoke || alert.incident == alert.id;
+void AlertBook::emit(const Alert& alert) {
   emitted_.push_back(alert);
 }
 
@@ -240,10 +255,78 @@ void AlertBook::flush() {
     episode.changed = true;
     emit(episode);
   }
+  ++flushes_;
 }
 
 std::vector<Alert> AlertBook::take_emitted() {
+  settles_.clear();
+  note_published(emitted_);
   return std::exchange(emitted_, {});
+}
+
+void AlertBook::settle() {
+  for (auto& waits : settles_) waits.second = 0;
+}
+
+bool AlertBook::has_settled(const std::string& id) const {
+  const auto waits = settles_.find(id);
+  return waits == settles_.end() || waits->second <= flushes_;
+}
+
+bool AlertBook::has_settled() const {
+  return emitted_.size() > kMostHeld || std::ranges::any_of(emitted_, [this](const Alert& alert) {
+           return has_settled(alert.id);
+         });
+}
+
+std::vector<Alert> AlertBook::take_settled() {
+  if (emitted_.size() > kMostHeld) return take_emitted();
+  std::vector<Alert> settled;
+  std::vector<Alert> waiting;
+  for (Alert& alert : emitted_) {
+    if (!has_settled(alert.id)) {
+      waiting.push_back(std::move(alert));
+    } else if (settles_.contains(alert.id)) {
+      put_latest(settled, std::move(alert));
+    } else {
+      settled.push_back(std::move(alert));
+    }
+  }
+  emitted_ = std::move(waiting);
+  std::erase_if(settles_, [this](const auto& waits) { return waits.second <= flushes_; });
+  note_published(settled);
+  return settled;
+}
+
+// In place of what was emitted of it in the same state; whatever its state, it is of one incident.
+void AlertBook::put_latest(std::vector<Alert>& alerts, Alert alert) {
+  Alert* same = nullptr;
+  for (Alert& before : alerts) {
+    if (before.id != alert.id) continue;
+    before.incident = alert.incident;
+    before.ranks = alert.ranks;
+    if (before.state == alert.state) same = &before;
+  }
+  if (same == nullptr) {
+    alerts.push_back(std::move(alert));
+  } else {
+    *same = std::move(alert);
+  }
+}
+
+void AlertBook::note_published(std::vector<Alert>& alerts) {
+  std::set<std::string_view> spoke;
+  for (Alert& alert : alerts) {
+    if (alert.spoke) continue;
+    alert.spoke = alert.incident == alert.id || spoke.contains(alert.id);
+    if (!alert.spoke || !spoke.insert(alert.id).second) continue;
+    if (const auto open = by_id_.find(alert.id); open != by_id_.end()) {
+      open->second->alert.spoke = true;
+      open->second->changed = true;
+    } else {
+      closed_.change(alert.id, [](Alert& closed) { return !std::exchange(closed.spoke, true); });
+    }
+  }
 }
 
 std::size_t AlertBook::firing() const {

@@ -9,6 +9,10 @@
 // counted in evaluations; `hold` and `keep` are event time. An episode is emitted at once when it
 // opens, resolves, or changes severity or cause; other changes wait for flush(), so that a storm
 // costs one update a second, and the final content is always emitted.
+//
+// What is emitted of an alert about a single step that has just opened waits until it has settled
+// which alert of its incident speaks, as other ranks and rules see the same step: for kSettling
+// calls of flush(), for the next one if it is critical.
 #pragma once
 
 #include <cstdint>
@@ -34,6 +38,10 @@ namespace trainwatch {
 
 class AlertBook {
  public:
+  static constexpr std::uint64_t kSettling = 2;
+  // With more than this nothing waits.
+  static constexpr std::size_t kMostHeld = 1024;
+
   // An instance of a rule.
   struct Source {
     std::uint32_t rule = 0;               // index into the engine's rules
@@ -55,6 +63,10 @@ class AlertBook {
   bool fires(const Source& source, const Condition& condition);
   // The alert of the verdict, valid until the next call.
   const Alert& apply(const Source& source, Verdict verdict);
+  // Instead: its figures do not bear it out (verdict_check.h). An alert that is open stays as it
+  // is.
+  void refuse(const Source& source, std::string_view name);
+  std::uint64_t refused(std::uint32_t rule) const;
   // See Verdicts.
   void holds(const Source& source, std::string_view name);
   void clear(const Source& source, std::string_view name, Time at);
@@ -77,9 +89,13 @@ class AlertBook {
   // Emits all changes that were held back.
   void flush();
 
-  // The alerts emitted since the last call, in order.
+  // The alerts emitted since the last call, in order; those that have settled. Of an alert that had
+  // not, once each: that it fires, and that it is over.
   std::vector<Alert> take_emitted();
-  bool has_emitted() const { return !emitted_.empty(); }
+  std::vector<Alert> take_settled();
+  bool has_settled() const;
+  // The input ends, or the process: nothing that is emitted waits any longer.
+  void settle();
 
   // Calls visit(rule, alert) for each that fires.
   template <class Visit>
@@ -165,7 +181,16 @@ class AlertBook {
   // The alert has its severity, which it did not have before.
   void count_reached(std::uint32_t rule, const Alert& alert);
   void emit(Episode& episode);
-  void emit(Alert& alert);
+  void emit(const Alert& alert);
+  // When an alert of this severity that opens, or rises to it, now does.
+  std::uint64_t settling(Severity severity) const {
+    return flushes_ + (severity == Severity::critical ? 1 : kSettling);
+  }
+  bool has_settled(const std::string& id) const;
+  void held_state(StateIo& io);
+  static void put_latest(std::vector<Alert>& alerts, Alert alert);
+  // They leave: which of them spoke is remembered.
+  void note_published(std::vector<Alert>& alerts);
   // Says which incident the alert belongs to, and emits others for which that has changed.
   void assign(const RuleSpec& rule, Alert& alert);
 
@@ -175,9 +200,12 @@ class AlertBook {
   Incidents incidents_;
   ClosedAlerts closed_;
   std::vector<Alert> emitted_;
-  std::size_t waiting_ = 0;  // pending or recovering episodes
+  std::uint64_t flushes_ = 0;
+  std::unordered_map<std::string, std::uint64_t> settles_;  // by alert: when flushes_ is this
+  std::size_t waiting_ = 0;                                 // pending or recovering episodes
   std::map<std::pair<std::uint32_t, Severity>, Reached> reached_;
-  std::set<Key, Less> removed_;  // since the last save
+  std::map<std::uint32_t, std::uint64_t> refused_;  // verdicts, by rule
+  std::set<Key, Less> removed_;                     // since the last save
 };
 
 }  // namespace trainwatch

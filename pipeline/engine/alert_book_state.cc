@@ -10,6 +10,8 @@ namespace {
 
 constexpr std::string_view kEpisode = "episode/";
 constexpr std::string_view kCounts = "alerts";
+constexpr std::string_view kRefused = "refused_verdicts";
+constexpr std::string_view kHeld = "held_alerts";
 
 std::string episode_key(std::string_view rule, SubjectId subject, std::string_view name) {
   const std::string prefix = std::string(kEpisode).append(rule).append("/");
@@ -48,6 +50,16 @@ void AlertBook::save(StateRows& rows, std::span<const RuleConfig> rules, bool al
   }
   closed_.save(rows, all);
   incidents_.save(rows, all);
+  rows.put(std::string(kHeld), [this](StateIo& io) { held_state(io); });
+  rows.put(std::string(kRefused), [&](StateIo& io) {
+    auto count = static_cast<std::uint32_t>(refused_.size());
+    io(count);
+    for (auto& [number, refused] : refused_) {
+      std::string rule(rules[number].spec->id);
+      io(rule);
+      io(refused);
+    }
+  });
   rows.put(std::string(kCounts), [&](StateIo& io) {
     auto count = static_cast<std::uint32_t>(reached_.size());
     io(count);
@@ -61,12 +73,30 @@ void AlertBook::save(StateRows& rows, std::span<const RuleConfig> rules, bool al
   });
 }
 
+// Those that wait to settle wait anew.
+void AlertBook::held_state(StateIo& io) {
+  auto count = static_cast<std::uint32_t>(emitted_.size());
+  io(count);
+  for (std::uint32_t i = 0; i < count && io.ok(); ++i) {
+    if (io.is_loading()) emitted_.emplace_back();
+    Alert& alert = emitted_[i];
+    bool settles = settles_.contains(alert.id);
+    alert.persist(io);
+    io(settles);
+    io.take_gone();  // a rank that it names
+    if (io.is_loading() && settles) settles_[alert.id] = settling(alert.severity);
+  }
+}
+
 bool AlertBook::load(const SavedState& saved, std::span<const RuleConfig> rules,
                      const std::vector<bool>& kept, Time at) {
   episodes_.clear();
   by_id_.clear();
   reached_.clear();
   waiting_ = 0;
+  emitted_.clear();
+  settles_.clear();
+  const bool held = load_row(saved, kHeld, [this](StateIo& io) { held_state(io); });
   const bool counted = load_row(saved, kCounts, [&](StateIo& io) {
     std::uint32_t count = 0;
     io(count);
@@ -81,6 +111,19 @@ bool AlertBook::load(const SavedState& saved, std::span<const RuleConfig> rules,
       if (rule < rules.size() && kept[rule]) {
         reached_[{static_cast<std::uint32_t>(rule), severity}] = std::move(reached);
       }
+    }
+  });
+  refused_.clear();
+  const bool refusals = load_row(saved, kRefused, [&](StateIo& io) {
+    std::uint32_t count = 0;
+    io(count);
+    for (std::uint32_t i = 0; i < count && io.ok(); ++i) {
+      std::string id;
+      std::uint64_t refused = 0;
+      io(id);
+      io(refused);
+      const std::size_t rule = rule_number(rules, id);
+      if (rule < rules.size()) refused_[static_cast<std::uint32_t>(rule)] = refused;
     }
   });
   const auto load_episode = [&](std::string_view key, std::string_view value) {
@@ -105,7 +148,7 @@ bool AlertBook::load(const SavedState& saved, std::span<const RuleConfig> rules,
     }
     return true;
   };
-  return counted && incidents_.load(saved) && closed_.load(saved) &&
+  return counted && refusals && held && incidents_.load(saved) && closed_.load(saved) &&
          for_rows(saved, kEpisode, load_episode);
 }
 

@@ -64,14 +64,14 @@ bool knows_why(const AlertView& view) {
 
 // Whether `part`, which may be `speaker` itself, explains what `speaker` reports. If the speaker
 // does not know the cause, an alert of another incident may explain it: incidents end and reopen.
-bool explains(const AlertView& part, const AlertView& speaker, const RunView& run, Time now) {
+bool explains(const AlertView& part, const AlertView& speaker, Time now) {
   if (is_moment(part) || !knows_why(part)) return false;
   if (part.rule->incident.of_one_step != speaker.rule->incident.of_one_step) return false;
   if (speaker.alert->verdict.cause.name != CauseName::unattributed) {
     return incident_of(part) == incident_of(speaker);
   }
-  const auto known = cost_of(part, run, now);
-  const auto all = cost_of(speaker, run, now);
+  const auto known = cost_of(part, now);
+  const auto all = cost_of(speaker, now);
   return known && all && known->share && all->share && *known->share >= kEnough * *all->share;
 }
 
@@ -92,7 +92,7 @@ std::string explained_clause(const AlertView& speaker, const RunView& run, const
   std::vector<AlertView> parts;
   for (const auto* const list : {&alerts.firing, &alerts.info}) {
     std::ranges::copy_if(*list, std::back_inserter(parts),
-                         [&](const AlertView& part) { return explains(part, speaker, run, now); });
+                         [&](const AlertView& part) { return explains(part, speaker, now); });
   }
   if (parts.empty()) return {};
   AlertView first = *std::ranges::max_element(

@@ -4,25 +4,19 @@
 
 #include <optional>
 #include <string>
-#include <string_view>
 
 #include "pipeline/engine/headline.h"
 
 namespace trainwatch {
 
 struct AlertCost {
-  std::optional<double> share;  // of the time since it began
-  double gpu_seconds = 0;       // of the ranks concerned
-  std::string_view how;         // "": measured; "about ": a rate is taken for the whole time; "at
-                                // least ": only what was measured is counted
-  std::string_view of = "the time";
+  std::optional<double> share;  // of the time since it began; none of an alert about one step
+  double seconds = 0;           // of the run
 };
 
-// Nothing: the rule does not measure it. `until`: when it ended, or the newest event time.
-std::optional<AlertCost> cost_of(const AlertView& view, const RunView& run, Time until);
-
-// How many ranks lose the time, at least one.
-double ranks_concerned(const AlertView& view, const RunView& run);
+// As the account of the run has it. Nothing: the rule measures no time, or none was lost. `until`:
+// when it ended, or now.
+std::optional<AlertCost> cost_of(const AlertView& view, Time until);
 
 // "31 % of the time is lost, 41 GPU minutes so far"
 std::string cost_text(const AlertCost& cost, const RunView& run);

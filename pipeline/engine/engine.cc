@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "pipeline/cycle/cycle_summary.h"
+#include "pipeline/engine/verdict_check.h"
 #include "trainwatch/tensor.h"
 
 namespace trainwatch {
@@ -49,6 +50,7 @@ void Engine::judge(std::span<const Event> events) {
     }
   }
   report_endings();
+  ledger_.take_lost([this](const LostInterval& lost) { history_.on(lost); });
   pending_causes_.settle_sampled([this](const PendingCauses::Entry& entry) {
     if (!attribution_.settled(entry.verdict, entry.key.subject)) return false;
     explain(entry);
@@ -307,6 +309,7 @@ void Engine::end_of_input() {
   report_endings();
   end(ended);
   flush();
+  book_.settle();
 }
 
 std::vector<Step> Engine::steps_without_waits() const {
@@ -345,11 +348,16 @@ class Engine::RuleOutput final : public Output {
 
  protected:
   bool wants(const Condition& condition) override {
-    return !engine_.ledger_.is_over(source_.subject, condition.at) &&
+    const bool outlives = source_.config->spec->incident.outlives_run;
+    return (outlives || !engine_.ledger_.is_over(source_.subject, condition.at)) &&
            book().fires(source_, condition);
   }
   void put(Verdict verdict) override {
-    engine_.on_verdict(source_, std::move(verdict));
+    if (contradicts_itself(verdict)) {
+      book().refuse(source_, verdict.key);
+    } else {
+      engine_.on_verdict(source_, std::move(verdict));
+    }
     want_times();
   }
 

@@ -91,7 +91,9 @@ class Engine final : RuleHost::Outputs {
 
   // The alerts emitted since the last call, in order; `seq` is not set yet.
   std::vector<Alert> take_emitted() { return book_.take_emitted(); }
-  bool has_emitted() const { return book_.has_emitted(); }
+  std::vector<Alert> take_settled() { return book_.take_settled(); }
+  bool has_settled() const { return book_.has_settled(); }
+  void settle() { book_.settle(); }
 
   // The training steps that ended since the last call.
   StepFeed::Taken take_steps() { return step_feed_.take(interner_); }

@@ -56,18 +56,29 @@ std::string step_text(const RunView& run) {
 // "since {since} ({for}) every step waits for data on ranks 0-7: 31 % ..."
 std::string lasting_text(const AlertView& view, const RunView& run, const RunAlerts& alerts,
                          Time now) {
-  const auto cost = cost_of(view, run, now);
+  const auto cost = cost_of(view, now);
   return "since {since} ({for}) " + lasting_clause(view, run, alerts, now) +
          (cost ? ": " + cost_text(*cost, run) : std::string());
+}
+
+bool is_one(std::string_view ranks) {
+  return ranks.find_first_of(",-") == std::string_view::npos;
+}
+
+// "ranks 0-3 have ended no step"
+std::string standing(const std::string& ranks) {
+  return (ranks.empty() ? "training" : ranks_text(ranks)) + (is_one(ranks) ? " has" : " have") +
+         " ended no step";
 }
 
 // Of an alert that fires.
 std::string present_text(const AlertView& view, const RunView& run, const RunAlerts& alerts,
                          Time now) {
+  if (is_stall(view)) return "since {since} ({for}) " + standing(ranks_of(view, run));
   if (!is_moment(view)) return lasting_text(view, run, alerts, now);
-  const auto cost = cost_of(view, run, now);
+  const auto cost = cost_of(view, now);
   return "at {since} ({for} ago) " + moment_clause(view, run) +
-         (cost ? ": " + run.time_words(cost->gpu_seconds) + " lost" : std::string());
+         (cost ? ": " + run.cost_words(cost->seconds) + " lost" : std::string());
 }
 
 Headline slow(const RunView& run, const RunAlerts& alerts, Time now) {
@@ -88,9 +99,8 @@ Headline stalled(const RunView& run, const RunAlerts& alerts, Time now) {
   const auto stall = std::ranges::find_if(worst_first, is_stall);
   const AlertView* const worst = stall == worst_first.end() ? nullptr : &*stall;
   const std::string ranks = worst != nullptr ? ranks_of(*worst, run) : rank_ranges(run.ranks());
-  const bool one = ranks.find_first_of(",-") == std::string::npos;
-  std::string text = "Stalled: " + (ranks.empty() ? "training" : ranks_text(ranks)) +
-                     (one ? " has" : " have") + " ended no step since {since} ({for})";
+  const bool one = is_one(ranks);
+  std::string text = "Stalled: " + standing(ranks) + " since {since} ({for})";
   if (run.life.step != kNoStep) text += "; the last one was " + step_text(run);
   if (worst != nullptr) {
     const Cause& cause = worst->alert->verdict.cause;
@@ -102,8 +112,8 @@ Headline stalled(const RunView& run, const RunAlerts& alerts, Time now) {
     }
   }
   const bool known = run.life.since != kNoTime;
-  const double lost = known ? to_seconds(run.life.until - run.life.since) * run.ranks_of_job() : 0;
-  text += "; " + run.time_words(std::max(lost, 0.0)) + " lost so far";
+  const double lost = known ? to_seconds(run.life.until - run.life.since) : 0;
+  text += "; " + run.cost_words(std::max(lost, 0.0)) + " lost so far";
   return {text + more_part(worst_first.size()) + ".", run.life.since};
 }
 
@@ -119,14 +129,14 @@ Headline past_headline(const std::vector<AlertView>& past, const RunView& run) {
     if (past_clause(view, run) != clause) continue;
     ++times;
     since = std::min(since, view.alert->began());
-    const auto cost = cost_of(view, run, view.alert->ended_at);
-    if (lost && cost) lost->gpu_seconds += cost->gpu_seconds;
+    const auto cost = cost_of(view, view.alert->ended_at);
+    if (lost && cost) lost->seconds += cost->seconds;
     if (!lost) lost = cost;
   }
   std::string text = times == 1 ? "at {since} ({for} ago) "
                                 : std::to_string(times) + " times since {since} ({for}) ";
   text += clause;
-  if (lost) text += ": " + std::string(lost->how) + run.time_words(lost->gpu_seconds) + " lost";
+  if (lost) text += ": " + run.cost_words(lost->seconds) + " lost";
   return {text + more_part(past.size() - times + 1) + ".", since};
 }
 
@@ -149,7 +159,7 @@ Headline running(const RunView& run, const RunAlerts& alerts, Time now) {
   }
   if (const auto info = reasons(alerts, &RunAlerts::info, true, run, now); !info.empty()) {
     const AlertView& worst = info.front();
-    const auto cost = cost_of(worst, run, now);
+    const auto cost = cost_of(worst, now);
     if (cost && cost->share && *cost->share >= kMuch) {
       return {text + lasting_text(worst, run, alerts, now) + ".", worst.alert->began()};
     }
@@ -224,8 +234,8 @@ double RunView::ranks_of_job() const {
   return static_cast<double>(std::max<std::size_t>({rank_count, said, 1}));
 }
 
-std::string RunView::time_words(double seconds) const {
-  return gpus ? gpu_time_words(seconds) : duration_words(from_seconds(seconds));
+std::string RunView::cost_words(double seconds) const {
+  return gpus ? gpu_time_words(seconds * ranks_of_job()) : duration_words(from_seconds(seconds));
 }
 
 std::set<std::int32_t> RunView::ranks() const {

@@ -43,16 +43,18 @@ struct RunView {
   std::set<std::int32_t> ranks() const;
   // How many the job has, also those that nobody watches here.
   double ranks_of_job() const;
-  // Seconds of one rank or of several, in words: "12 GPU seconds" where there are GPUs.
-  std::string time_words(double seconds) const;
+  // What seconds of the run cost: "12 GPU seconds" of all ranks where there are GPUs, else "3 s".
+  std::string cost_words(double seconds) const;
 };
 
 // An alert and its rule. Not null.
 struct AlertView {
   const Alert* alert = nullptr;
   const RuleSpec* rule = nullptr;
-  std::string ranks =
-      {};  // "0-3": those of all alerts that it stands for; empty: as the alert says
+  // Seconds of the run that its account has lost since the alert began to what it is about.
+  double lost = 0;
+  // "0-3": those of all alerts that it stands for; empty: as the alert says.
+  std::string ranks = {};
 };
 
 // The alerts about one run.

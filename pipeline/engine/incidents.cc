@@ -30,8 +30,11 @@ Incidents::Entry Incidents::entry_of(const Alert& alert, const RuleSpec& rule) {
   entry.job = alert.subject.job;
   entry.subject = text_of(alert.subject);
   entry.rank = alert.subject.rank;
-  const Time since = alert.verdict.since;
-  entry.since = since == kNoTime ? alert.started_at : std::min(since, alert.started_at);
+  const Verdict& verdict = alert.verdict;
+  Time began = verdict.since == kNoTime ? alert.started_at : verdict.since;
+  const bool has_window = verdict.window_end > verdict.window_start;
+  if (rule.incident.of_one_step && has_window) began = std::min(began, verdict.window_start);
+  entry.since = std::min(began, alert.started_at);
   entry.opened = alert.started_at;
   entry.slack = rule.incident.slack;
   if (rule.incident.of_one_step) entry.step = alert.verdict.step;
@@ -101,11 +104,29 @@ Incidents::Entry& Incidents::enter(Entry entry) {
   return entries_.emplace_back(std::move(entry));
 }
 
+// Of those with the highest severity. Null: none is about a single step.
+const Incidents::Entry* Incidents::first_about_a_step(std::uint64_t incident) const {
+  const Entry* first = nullptr;
+  for (const Entry& entry : entries_) {
+    if (entry.incident != incident || entry.step == kNoStep) continue;
+    if (first == nullptr ||
+        std::tuple(first->severity, entry.opened) < std::tuple(entry.severity, first->opened))
+      first = &entry;
+  }
+  return first;
+}
+
 const Incidents::Entry& Incidents::speaker_of(std::uint64_t incident) const {
   const bool many = std::ranges::count(entries_, incident, &Entry::incident) > kFew;
-  const auto importance_of = [many](const Entry& entry) {
+  const Entry* const first = first_about_a_step(incident);
+  const auto importance_of = [many, first](const Entry& entry) {
+    const bool late =
+        first != nullptr && entry.step != kNoStep && entry.opened - first->opened > kAtOnce;
+    const bool knows = entry.cause != CauseName::unattributed;
     const bool stays = many && entry.speaker == entry.id;
-    return std::tuple(entry.severity, entry.specificity, stays);
+    return std::tuple(entry.severity,
+                      late ? std::min(entry.specificity, first->specificity) : entry.specificity,
+                      knows, !late, stays);
   };
   const Entry* best = nullptr;
   const auto says_less = [&importance_of](const Entry& a, const Entry& b) {

@@ -11,9 +11,11 @@
 // together only if one began within the other. What belongs together is closed transitively, and
 // depends on how alerts opened, not on the order in which files were read.
 //
-// The speaker has the highest severity; among these the most specific rule; among these the
-// earliest. An incident of many alerts keeps its speaker unless another is more severe or more
-// specific: the others would all change with it.
+// The speaker has the highest severity; among these the most specific rule; among these it knows
+// the cause; among these it is the earliest. Of alerts about single steps one that opened later
+// than kAtOnce after the first is no more specific than that: a blip keeps its id. An incident of
+// many alerts keeps its speaker unless another is more severe or says more: the others would all
+// change with it.
 #pragma once
 
 #include <cstddef>
@@ -40,6 +42,7 @@ class Incidents {
   static constexpr std::size_t kMost = 512;
   // An incident of more alerts than this keeps its speaker among equals.
   static constexpr std::ptrdiff_t kFew = 64;
+  static constexpr Nanos kAtOnce = std::chrono::seconds(1);
 
   struct Change {
     std::string id;        // of an alert
@@ -87,6 +90,7 @@ class Incidents {
   Entry& enter(Entry entry);
   bool speaks_for_others(const Entry& entry) const;
   void make_room();
+  const Entry* first_about_a_step(std::uint64_t incident) const;
   const Entry& speaker_of(std::uint64_t incident) const;
   RankRanges ranks_of(const Entry& speaker) const;
 

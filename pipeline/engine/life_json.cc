@@ -6,6 +6,7 @@
 #include <functional>
 #include <vector>
 
+#include "pipeline/analysis/table_cells.h"
 #include "pipeline/engine/alert_json.h"
 #include "pipeline/engine/headline_text.h"
 
@@ -85,6 +86,30 @@ void write_life(JsonWriter& json, const Life& life) {
     if (rounded(life.parts[part]) > 0) json.field(to_string(part), rounded(life.parts[part]));
   }
   json.end_object().end_object();
+}
+
+std::string wall_time_json(const std::string& job, const RunLedger& run, const Life& life,
+                           const ChartRange& range) {
+  const ColumnChart<PartSeconds> chart = run.wall_time(life, range);
+  const auto place_of = [&chart](Time begin) {
+    return static_cast<std::size_t>((begin - chart.columns.front().first) / chart.width);
+  };
+  const std::size_t columns = chart.columns.empty() ? 0 : place_of(chart.columns.back().first) + 1;
+  JsonWriter json;
+  json.begin_object().field("job", job).field("what", "wall_time").key("start_us");
+  columns == 0 ? json.null() : json.value(to_us(chart.columns.front().first));
+  json.field("width_us", to_us(chart.width)).field("columns", columns).key("rows").begin_array();
+  for (std::size_t i = 0; i < kLifeParts; ++i) {
+    const auto part = static_cast<LifePart>(i);
+    std::vector<std::optional<double>> row(columns);
+    for (const auto& [begin, column] : chart.columns) row[place_of(begin)] = rounded(column[part]);
+    if (std::ranges::none_of(row, [](const auto& seconds) { return seconds.value_or(0) > 0; }))
+      continue;
+    json.begin_object().field("part", to_string(part)).key("values").begin_array();
+    for (const auto& seconds : row) seconds ? json.value(*seconds) : json.null();
+    json.end_array().end_object();
+  }
+  return json.end_array().end_object().take();
 }
 
 std::string life_words(const Life& life) {

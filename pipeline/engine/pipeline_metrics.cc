@@ -49,6 +49,12 @@ constexpr std::array kRuleFigures = {
                [](const Engine& engine, std::uint32_t rule) {
                  return static_cast<double>(engine.host().evaluations(rule));
                }},
+    RuleFigure{"trainwatch_rule_verdicts_refused_total",
+               "Verdicts of the rule whose figures contradict what they say: a fault of the rule.",
+               MetricType::counter,
+               [](const Engine& engine, std::uint32_t rule) {
+                 return static_cast<double>(engine.book().refused(rule));
+               }},
     RuleFigure{"trainwatch_rule_warming",
                "Subjects of which the rule has seen too little to decide.", MetricType::gauge,
                [](const Engine& engine, std::uint32_t rule) {

@@ -61,15 +61,15 @@ AlertView with_cause(AlertView one, const RunView& run, const std::vector<AlertV
       incident, [&](const AlertView& other) { return is_like(one, other) && knows_cause(other); });
   if (known == incident.end()) return one;
   std::string ranks = ranks_of(one, run);
-  return {known->alert, known->rule, std::move(ranks)};
+  return {known->alert, known->rule, known->lost, std::move(ranks)};
 }
 
 // The most expensive first.
-void sort_by_cost(std::vector<AlertView>& views, const RunView& run, Time now) {
+void sort_by_cost(std::vector<AlertView>& views, Time now) {
   const auto rank = [&](const AlertView& view) {
     const Time until = view.alert->ended_at == kNoTime ? now : view.alert->ended_at;
-    const auto cost = cost_of(view, run, until);
-    return std::tuple(is_stall(view), cost ? cost->gpu_seconds : 0.0, view.alert->severity,
+    const auto cost = cost_of(view, until);
+    return std::tuple(is_stall(view), cost ? cost->seconds : 0.0, view.alert->severity,
                       view.rule->incident.specificity);
   };
   std::ranges::sort(views, [&](const AlertView& a, const AlertView& b) {
@@ -99,7 +99,7 @@ std::vector<AlertView> reasons(const RunAlerts& alerts, std::vector<AlertView> R
     if (one.alert->id != id) one.ranks = ranks_like(one, alerts, views);
     chosen.push_back(with_cause(std::move(one), run, views));
   }
-  sort_by_cost(chosen, run, now);
+  sort_by_cost(chosen, now);
   return chosen;
 }
 

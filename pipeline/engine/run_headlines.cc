@@ -37,6 +37,22 @@ void keep_recent(std::vector<AlertView>& over, const Life& life) {
   });
 }
 
+// What the account has lost since the alert began to its cause, or, where the alert does not know
+// it or the account has another one, to any.
+double lost_to(const AlertView& view, const RunLedger& run, const Life& life) {
+  const Alert& alert = *view.alert;
+  const Time until = alert.ended_at == kNoTime ? life.until : alert.ended_at;
+  const auto spent = [&](LifePart part) { return run.spent(part, alert.began(), until, life); };
+  const CauseName cause = alert.verdict.cause.name;
+  const double own = cause == CauseName::unattributed ? 0 : spent(part_of(cause));
+  if (own > 0) return own;
+  double all = 0;
+  for (std::size_t i = 0; i < kLifeParts; ++i) {
+    if (is_trouble(static_cast<LifePart>(i))) all += spent(static_cast<LifePart>(i));
+  }
+  return all;
+}
+
 // Jobs of which a GPU has been sampled.
 std::set<std::string_view> jobs_with_gpus(const Interner& interner) {
   std::set<std::string_view> found;
@@ -78,6 +94,9 @@ std::map<SubjectId, ShownRun> shown_runs(const Engine& engine) {
     view.gpus = run.has_cycles() || with_gpus.contains(name);
     RunAlerts& own = alerts[name];
     keep_recent(own.over, view.life);
+    for (auto* const list : {&own.firing, &own.info, &own.over}) {
+      for (AlertView& alert : *list) alert.lost = lost_to(alert, run, view.life);
+    }
     Headline said = headline(view, own, view.life.until);
     shown.emplace(job, ShownRun{std::move(view), std::move(said)});
   }

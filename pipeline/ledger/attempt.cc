@@ -185,6 +185,18 @@ void Attempt::go_on_from(Time cut) {
   info.ended = kNoTime;
 }
 
+std::int32_t Attempt::silent_rank() const {
+  std::int32_t silent = kNoRank;
+  bool any_ended = false;
+  for (const auto& [subject, rank] : ranks_) {
+    any_ended = any_ended || rank.ended;
+    if (rank.ended) continue;
+    if (silent != kNoRank) return kNoRank;
+    silent = rank.place;
+  }
+  return any_ended ? silent : kNoRank;
+}
+
 double Attempt::own_seconds() const {
   double sum = common_.own_seconds();
   for (const Solo& solo : solos_) sum += solo.iterations.own_seconds();

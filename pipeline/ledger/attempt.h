@@ -87,6 +87,9 @@ class Attempt {
   bool all_ended() const;
   bool all_closed() const;
   bool all_vanished() const;
+  // Of several the only one that went without a word, whose peers then lost their connections;
+  // kNoRank: there is none.
+  std::int32_t silent_rank() const;
 
   // The rank has ended a step, in which it said what `said` has. False: too late.
   bool add(Rank& rank, JobIterations::Ended step);

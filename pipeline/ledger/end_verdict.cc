@@ -6,6 +6,8 @@
 namespace trainwatch {
 namespace {
 
+constexpr auto kSameFailure = std::chrono::seconds(2);
+
 // What a launcher calls the root names the rank, but its class is only how that process ended.
 EndWeight weight_of_class(const EndEvidence& evidence) {
   return evidence.weight == EndWeight::root ? EndWeight::ended : evidence.weight;
@@ -51,13 +53,18 @@ void EndVerdict::add(Time at, const EndEvidence& evidence) {
 std::optional<AttemptEnd> EndVerdict::verdict() const {
   if (!best_) return std::nullopt;
   AttemptEnd end = *best_;
-  if (end.how.weight == EndWeight::consequence) end.how.what = EndClass::unknown;
-  if (root_ && !has_no_rank(end.how.what) && end.how.what != EndClass::collective_timeout) {
+  if (end.how.weight == EndWeight::consequence) {  // of a failure that nobody reports
+    end.how.what = EndClass::unknown;
+    end.how.rank = kNoRank;
+  }
+  // A launcher's last word may be about another start, of which nothing else is known.
+  const bool same = root_ && (end.how.rank == kNoRank || root_->at - end.at < kSameFailure);
+  if (same && !has_no_rank(end.how.what) && end.how.what != EndClass::collective_timeout) {
     const EndEvidence& root = root_->how;
     if (root.rank != kNoRank) end.how.rank = root.rank;
     if (!root.node.empty()) end.how.node = root.node;
   }
-  if (root_) {
+  if (same) {
     fill(end.how.signal, root_->how.signal);
     fill(end.how.exit_code, root_->how.exit_code);
     if (end.how.node.empty()) end.how.node = root_->how.node;

@@ -11,6 +11,7 @@ double JobIteration::level() const {
   for (const Group& group : groups) {
     if (group.ranks > 0) means[n++] = group.work / group.ranks;
   }
+  if (n == 2) return std::min(means[0], means[1]);  // the other's
   return n == 0 ? 0 : median_in({means.data(), n});
 }
 

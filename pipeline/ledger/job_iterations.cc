@@ -427,9 +427,11 @@ void JobIterations::add_unbooked(const JobIteration& iteration, double clean,
     unbooked.book[LifePart::startup] += seconds_between(context.begin, unbooked.cut);
   }
   double left = seconds_between(unbooked.cut, iteration.end);
-  const auto take = [&left, &unbooked](LifePart part, double seconds) {
+  const double old = static_cast<double>(context.old_steps(iteration)) / said.steps;
+  const auto take = [&left, &unbooked, old](LifePart part, double seconds) {
     seconds = std::clamp(seconds, 0.0, left);
-    unbooked.book[part] += seconds;
+    unbooked.book[part] += seconds * (1 - old);
+    unbooked.book[LifePart::redone] += seconds * old;
     left -= seconds;
   };
   take(LifePart::checkpoint, said.checkpoint);

@@ -15,6 +15,7 @@ namespace {
 
 constexpr std::string_view kRunRows = "ledger/";
 constexpr std::string_view kRankRows = "ledger_rank/";
+constexpr std::string_view kWallTimeRows = "ledger_wall_time/";
 constexpr const char* kClockRow = "ledger_clock";
 
 bool any_part(LifePart) {
@@ -120,6 +121,7 @@ RunLedger* Ledger::run_of(SubjectId subject) {
     if (over == runs_.end()) return nullptr;
     changed_runs_.add(over->first);
     note_all_ranks(over->second);
+    forgotten_[over->first] = std::move(over->second.wall_time());
     runs_.erase(over);
   }
   return &runs_[job];
@@ -242,6 +244,7 @@ std::vector<Ledger::Ended> Ledger::tick(Time now) {
 
 std::vector<Ledger::Ended> Ledger::end_of_input(const JobTimes& times) {
   clock_.at_end = true;
+  ends_may_differ_ = true;
   for (auto& [job, run] : runs_) {
     run.stood_still_until(times.latest(job));
     advance(job, run, true);
@@ -264,11 +267,11 @@ std::vector<RunEnding> Ledger::take_endings() {
   std::vector<RunEnding> found;
   if (!std::exchange(ends_may_differ_, false)) return found;
   for (auto& [job, run] : runs_) {
-    auto ending = run.take_ending();
-    if (!ending) continue;
-    ending->job = job;
-    found.push_back(std::move(*ending));
-    changed_runs_.add(job);
+    for (RunEnding& ending : run.take_endings(clock_)) {
+      ending.job = job;
+      found.push_back(std::move(ending));
+      changed_runs_.add(job);
+    }
   }
   return found;
 }
@@ -310,10 +313,14 @@ void Ledger::save(StateRows& rows, bool all) {
       note_all_ranks(run);
     }
   }
+  for (auto& [job, wall_time] : forgotten_)
+    wall_time.remove(rows, id_row(kWallTimeRows, job) + "/");
+  forgotten_.clear();
   changed_runs_.take([&](SubjectId job) {
     const auto run = runs_.find(job);
     if (run == runs_.end()) return rows.remove(id_row(kRunRows, job));
     rows.put(id_row(kRunRows, job), [&run](StateIo& io) { io(run->second); });
+    run->second.wall_time().save(rows, id_row(kWallTimeRows, job) + "/", all);
   });
   changed_ranks_.take([&](SubjectId subject) {
     const std::string key = id_row(kRankRows, subject);
@@ -348,7 +355,8 @@ bool Ledger::load(const SavedState& saved) {
         if (!is_known(interner_, *job) || runs_.size() == kMost) return false;
         StateIo io = saved.open(value);
         io(runs_[*job]);
-        return io.complete();
+        return io.complete() && runs_[*job].wall_time().load(
+                                    saved, std::string(kWallTimeRows).append(digits).append("/"));
       });
   const bool ranks =
       runs && for_rows(saved, kRankRows, [&](std::string_view digits, std::string_view value) {

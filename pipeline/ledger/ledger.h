@@ -113,18 +113,20 @@ class Ledger {
   RunLedger::Clock clock_;
   ChangedSubjects changed_ranks_;
   ChangedSubjects changed_runs_;
-  bool ends_may_differ_ = false;  // since they were last taken
+  std::map<SubjectId, WallTime> forgotten_;  // since the last save()
+  bool ends_may_differ_ = false;             // since they were last taken
 };
 
 template <class Use>
 void Ledger::take_lost(Use&& use) {
   for (auto& [job, run] : runs_) {
     run.take_booked([&use](const JobIterations::Booked& one) {
+      double lost = 0;
       for (std::size_t i = 0; i < kLifeParts; ++i) {
         const auto part = static_cast<LifePart>(i);
-        if (!is_lost(part) || one.parts[part] <= 0) continue;
-        use(LostInterval{one.rank, one.to, part, one.parts[part], one.ranks});
+        if (is_lost(part)) lost += one.parts[part];
       }
+      if (lost > 0) use(LostInterval{one.rank, one.to, lost});
     });
   }
 }

@@ -23,6 +23,28 @@ constexpr double kSlowSeconds = 60;
 constexpr std::uint32_t kRateSteps = 10;
 constexpr std::int64_t kMostPassedOver = 1'000'000;
 
+SpentTime down_between(Time from, Time to) {
+  SpentTime down{from, to, {}};
+  down.parts[LifePart::down] = seconds_between(from, to);
+  return down;
+}
+
+SpentTime spent_until(Time to, const PartSeconds& parts) {
+  return {to - from_seconds(parts.total()), to, parts};
+}
+
+// The first iteration of an attempt has what was before it.
+SpentTime take_start(JobIterations::Booked& first) {
+  SpentTime start{first.from, first.from, {}};
+  double before = first.parts.total() - seconds_between(first.from, first.to);
+  for (const LifePart part : {LifePart::restore, LifePart::startup}) {
+    start.parts[part] = std::clamp(before, 0.0, first.parts[part]);
+    before -= start.parts[part];
+    first.parts[part] -= start.parts[part];
+  }
+  return spent_until(first.from, start.parts);
+}
+
 }  // namespace
 
 std::string_view to_string(LifeState state) {
@@ -55,9 +77,7 @@ Attempt& RunLedger::begin_attempt(Time at, std::uint32_t world, const Clock& clo
     if (before.finalized) at = std::max(at, before.info.ended);
     if (world == 0) world = before.info.ranks;
     if (before.finalized) {
-      PartSeconds down;
-      down[LifePart::down] = seconds_between(before.info.ended, at);
-      book(down, std::max(before.info.ranks, before.seen_ranks()));
+      book(down_between(before.info.ended, at), std::max(before.info.ranks, before.seen_ranks()));
     }
   } else {
     began_ = at;
@@ -244,7 +264,10 @@ void RunLedger::on(const Writer& writer, const Step& step, const Clock& clock) {
   if (better) {  // its iterations come from one source
     const Time began = began_;
     std::string id = std::move(id_);
+    WallTime wall_time = std::move(wall_time_);
+    wall_time.clear();
     *this = RunLedger();
+    wall_time_ = std::move(wall_time);
     id_ = std::move(id);
     origin_ = step.origin;
     begin_attempt(std::min(began, step.begin), 0, clock);
@@ -307,6 +330,7 @@ void RunLedger::add_step(Place own, const Step& step, const Clock& clock) {
   if (passed_over) steps = static_cast<std::uint32_t>(number - rank.number);
   JobIterations::Ended said;
   said.said = rank.next;
+  if (rank.last_end == kNoTime) said.said.pause = 0;  // imports pause, too: that is startup
   said.said.rank = step.subject;
   said.said.steps = steps;
   const Nanos own_time = step.duration * static_cast<std::int64_t>(step.steps);
@@ -393,7 +417,24 @@ std::optional<AttemptEnd> RunLedger::end_of(std::size_t place) const {
   Time from = place == 0 && past_.empty() ? Time{} : attempt.info.began;
   if (attempt.step_began != kNoTime) from = std::max(from, attempt.step_began - kWholeSecond);
   const bool last = place + 1 == attempts_.size();
-  return end_evidences_.verdict(from, last ? Time::max() : attempts_[place + 1].info.began);
+  auto end = end_evidences_.verdict(from, last ? Time::max() : attempts_[place + 1].info.began);
+  // Launchers write whole seconds.
+  if (end && end->at < attempt.progress && attempt.progress - end->at < kWholeSecond)
+    end->at = attempt.progress;
+  if (end && end->how.what == EndClass::unknown && end->how.rank == kNoRank)
+    end->how.rank = attempt.silent_rank();
+  return end;
+}
+
+std::optional<AttemptEnd> RunLedger::end_of_past(std::size_t place) const {
+  const bool last = place + 1 == past_.size();
+  const Time next = last ? attempts_.front().info.began : past_[place + 1].began;
+  const Time from = std::max(past_[place].began, past_[place].step_began);
+  const auto found = end_evidences_.verdict(from, next);
+  if (!found) return past_[place].end;
+  auto end = found;
+  if (past_[place].end) end->at = std::max(end->at, past_[place].end->at);
+  return end;
 }
 
 void RunLedger::written(Time at) {
@@ -425,6 +466,10 @@ void RunLedger::wrote_checkpoint(Time at) {
   checkpoint_files_.push_back(at);
 }
 
+void RunLedger::total_steps(std::int64_t total) {
+  if (attempts_.empty() || total >= attempts_.back().info.last_step) total_ = total;
+}
+
 void RunLedger::work(SubjectId rank, std::int64_t step, double per_second) {
   if (!(per_second > 0) || (work_.size() >= kMostWork && !work_.contains(rank))) return;
   work_[rank] = {step, per_second};
@@ -446,6 +491,9 @@ IterationContext RunLedger::context_of(const Attempt& attempt, const LossJudge* 
   context.begin = attempt.info.began;
   context.restore = attempt.restore;
   context.done = done_;
+  for (const Attempt& before : attempts_) {
+    if (before.info.number < attempt.info.number) context.done = std::max(context.done, before.top);
+  }
   context.numbers_repeat = attempt.numbers_repeat;
   context.ranks = attempt.seen_ranks();
   context.world = attempt.info.ranks;
@@ -474,11 +522,7 @@ std::optional<Time> RunLedger::ending(const Attempt& attempt, const Clock& clock
 
 void RunLedger::count(const Attempt& attempt, const JobIteration& iteration,
                       StepCounts& counts) const {
-  IterationContext context = context_of(attempt, nullptr);
-  for (const Attempt& before : attempts_) {
-    if (before.info.number < attempt.info.number) context.done = std::max(context.done, before.top);
-  }
-  const std::uint32_t redone = context.old_steps(iteration);
+  const std::uint32_t redone = context_of(attempt, nullptr).old_steps(iteration);
   counts.steps += iteration.last.steps - redone;
   counts.redone += redone;
   if (counts.ends.size() == kEnds) counts.ends.pop_front();
@@ -493,9 +537,10 @@ RunLedger::StepCounts RunLedger::counts_with_open() const {
   return counts;
 }
 
-void RunLedger::book(const PartSeconds& parts, std::uint32_t ranks) {
-  parts_.add(parts, 1);
-  rank_parts_.add(parts, std::max(ranks, 1U));
+void RunLedger::book(const SpentTime& spent, std::uint32_t ranks) {
+  parts_.add(spent.parts, 1);
+  rank_parts_.add(spent.parts, std::max(ranks, 1U));
+  wall_time_.add(spent);
 }
 
 // Only what was recorded: the time between cycles is taken for training.
@@ -557,26 +602,54 @@ bool RunLedger::end_may_differ() const {
   return reported_end_.has_value() || !end_evidences_.empty();
 }
 
-std::optional<RunEnding> RunLedger::take_ending() {
-  if (attempts_.empty()) return std::nullopt;
-  const Attempt& last = attempts_.back();
-  std::optional<AttemptEnd> end = end_of(attempts_.size() - 1);
+RunEnding RunLedger::ending_of(const AttemptInfo& attempt, std::optional<AttemptEnd> end) const {
   if (end && end->how.what == EndClass::completed) end.reset();
+  RunEnding ending;
+  ending.at = end ? end->at : attempt.ended;
+  ending.end = std::move(end);
+  ending.attempt = attempt.number;
+  ending.step = attempt.last_step;
+  ending.total_steps = total_;
+  return ending;
+}
+
+// Ends of attempts that others have followed, each taken back by the next.
+void RunLedger::take_past_endings(std::vector<RunEnding>& endings) {
+  const auto report = [&](const AttemptInfo& attempt, std::optional<AttemptEnd> end, Time next) {
+    if (attempt.number <= reported_through_) return;
+    reported_through_ = attempt.number;
+    endings.push_back(ending_of(attempt, std::move(end)));
+    if (!endings.back().end) return endings.pop_back();
+    endings.push_back(endings.back());
+    endings.back().end.reset();
+    endings.back().at = std::max(endings.back().at, next);
+  };
+  for (std::size_t i = 0; i < past_.size(); ++i) {
+    const bool last = i + 1 == past_.size();
+    report(past_[i], end_of_past(i), last ? attempts_.front().info.began : past_[i + 1].began);
+  }
+  for (std::size_t i = 0; i + 1 < attempts_.size(); ++i)
+    report(attempts_[i].info, end_of(i), attempts_[i + 1].info.began);
+}
+
+std::vector<RunEnding> RunLedger::take_endings(const Clock& clock) {
+  std::vector<RunEnding> endings;
+  if (attempts_.empty() || (clock.now == kNoTime && !clock.at_end)) return endings;
+  take_past_endings(endings);
+  const Attempt& last = attempts_.back();
+  reported_through_ = last.info.number;
+  RunEnding ending = ending_of(last.info, end_of(attempts_.size() - 1));
   const auto is_same = [](const AttemptEnd& a, const AttemptEnd& b) {
     return a.at == b.at && a.how.what == b.how.what && a.how.rank == b.how.rank &&
            a.how.text == b.how.text && a.how.exit_code == b.how.exit_code;
   };
-  const bool same =
-      end.has_value() == reported_end_.has_value() && (!end || is_same(*end, *reported_end_));
-  if (same) return std::nullopt;
-  reported_end_ = end;
-  RunEnding ending;
-  ending.at = end ? end->at : last.evidence;
-  ending.end = end;
-  ending.attempt = last.info.number;
-  ending.step = last.info.last_step;
-  ending.total_steps = total_;
-  return ending;
+  const bool same = ending.end.has_value() == reported_end_.has_value() &&
+                    (!ending.end || is_same(*ending.end, *reported_end_));
+  if (same) return endings;
+  reported_end_ = ending.end;
+  if (!ending.end) ending.at = last.evidence;
+  endings.push_back(std::move(ending));
+  return endings;
 }
 
 bool RunLedger::take_ended() {
@@ -586,16 +659,19 @@ bool RunLedger::take_ended() {
 
 void RunLedger::book(JobIterations::Booked one, double weight, std::uint32_t ranks) {
   lose_as_recorded(one);
-  PartSeconds weighted;
-  weighted.add(one.parts, weight);
-  book(weighted, ranks);
+  SpentTime start = take_start(one);
+  SpentTime spent{one.from, one.to, {}};
+  spent.parts.add(one.parts, weight);
+  if (start.to > start.from) {
+    start.parts.add(start.parts, weight - 1);
+    book(start, ranks);
+  }
   const double length = seconds_between(one.from, one.to);
+  book(spent, ranks);
   if (length > 0) {
-    const double lost = weighted.lost() / length;
+    const double lost = spent.parts.lost() / length;
     slow_ += (lost - slow_) * std::min(1.0, length / kSlowSeconds);
   }
-  one.parts = weighted;
-  one.ranks = std::max(ranks, 1U);
   if (booked_now_.size() < kMostBooked) booked_now_.push_back(one);
 }
 
@@ -634,16 +710,14 @@ void RunLedger::finalize(std::size_t place, const Clock& clock, const LossJudge*
   if (place + 1 < attempts_.size()) ended = std::min(ended, attempts_[place + 1].info.began);
   ended = std::max(ended, attempt.info.began);
   if (attempt.cut() != kNoTime) ended = std::max(ended, attempt.cut());
-  book(attempt.provisional(pace, context, ended, true), ranks);
+  book(spent_until(ended, attempt.provisional(pace, context, ended, true)), ranks);
   attempt.info.ended = ended;
   attempt.finalized = true;
   done_ = std::max(done_, attempt.top);
   if (place + 1 == attempts_.size()) return;
   Attempt& next = attempts_[place + 1];
   next.info.began = std::max(next.info.began, ended);
-  PartSeconds down;
-  down[LifePart::down] = seconds_between(ended, next.info.began);
-  book(down, ranks);
+  book(down_between(ended, next.info.began), ranks);
 }
 
 void RunLedger::advance(const Clock& clock, const LossJudge* judge, bool may_end) {
@@ -713,18 +787,20 @@ LifeState RunLedger::state_of(const Attempt& attempt, const Clock& clock, Life& 
 double RunLedger::rate(const Life& life, const Attempt& last,
                        const std::deque<StepEnd>& ends) const {
   if (ends.empty() || life.state == LifeState::stalled) return 0;
+  const auto of_attempt = [&last](const StepEnd& end) { return end.at >= last.info.began; };
   const double patience = last.patience(pace_of(last));
   const bool finished = life.state == LifeState::finished;
   if (!finished && seconds_between(ends.back().at, life.until) > patience) return 0;
   // The next one is not due yet, or for as long as it is overdue.
   Nanos due = from_seconds(last.due(pace_of(last)));
-  if (ends.size() > 1) due = std::max(due, ends.back().at - ends[ends.size() - 2].at);
+  if (ends.size() > 1 && of_attempt(ends[ends.size() - 2]))
+    due = std::max(due, ends.back().at - ends[ends.size() - 2].at);
   const Time overdue = life.until - due;
   const bool over = !trainwatch::goes_on(life.state);
   const Time to = over ? ends.back().at : std::max(ends.back().at, overdue);
-  std::size_t first = ends.size();
-  std::uint64_t steps = 0;
-  while (first > 0 &&
+  std::size_t first = ends.size() - 1;
+  std::uint64_t steps = ends[first].steps;
+  while (first > 0 && of_attempt(ends[first - 1]) &&
          (ends[first - 1].at >= to - std::chrono::seconds(60) || steps < kRateSteps + 1)) {
     --first;
     steps += ends[first].steps;
@@ -763,10 +839,7 @@ Life RunLedger::life(const Clock& clock) const {
   life.rank_seconds = life.rank_parts.total();
   life.attempts = past_;
   for (std::size_t i = 0; i < life.attempts.size(); ++i) {
-    const bool last_past = i + 1 == past_.size();
-    const Time next = last_past ? attempts_.front().info.began : past_[i + 1].began;
-    const Time from = std::max(past_[i].began, past_[i].step_began);
-    if (const auto found = end_evidences_.verdict(from, next)) life.attempts[i].end = found;
+    life.attempts[i].end = end_of_past(i);
   }
   for (const Attempt& attempt : attempts_) {
     AttemptInfo info = attempt.info;
@@ -784,13 +857,27 @@ Life RunLedger::life(const Clock& clock) const {
   life.redone_steps = counts.redone;
   life.step = last.info.last_step;
   life.last_step_at = counts.ends.empty() ? kNoTime : counts.ends.back().at;
-  life.total_steps = total_;
+  life.total_steps = total_ >= life.step ? total_ : 0;
   life.seconds_per_step = pace_of(last).clean();
   life.steps_per_second = rate(life, last, counts.ends);
   const bool training = life.state == LifeState::running || life.state == LifeState::slow;
   if (training && total_ > life.step && life.step != kNoStep && life.steps_per_second > 0)
     life.eta_seconds = static_cast<double>(total_ - life.step) / life.steps_per_second;
   return life;
+}
+
+ColumnChart<PartSeconds> RunLedger::wall_time(const Life& life, const ChartRange& range) const {
+  WallTime with_open = wall_time_;
+  with_open.add(spent_until(life.until, life.open));
+  return with_open.chart(range);
+}
+
+double RunLedger::spent(LifePart part, Time from, Time to, const Life& life) const {
+  const SpentTime open = spent_until(life.until, life.open);
+  const double length = seconds_between(open.from, open.to);
+  const double within = seconds_between(std::max(open.from, from), std::min(open.to, to));
+  const double share = length > 0 ? std::clamp(within / length, 0.0, 1.0) : 0.0;
+  return wall_time_.spent(part, from, to) + open.parts[part] * share;
 }
 
 bool RunLedger::take_all_changed() {
@@ -852,6 +939,7 @@ void RunLedger::state(StateIo& io) {
   io(cycles_);
   io(reported_over_);
   io(reported_end_);
+  io(reported_through_);
   if (past_.size() > kAttemptsKept || paces_.size() > kRegimes || counts_.ends.size() > kEnds ||
       checkpoint_files_.size() > kFiles || work_.size() > kMostWork) {
     io.fail();

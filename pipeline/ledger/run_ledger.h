@@ -22,6 +22,7 @@
 #include "pipeline/ledger/clean_pace.h"
 #include "pipeline/ledger/end_verdict.h"
 #include "pipeline/ledger/job_iterations.h"
+#include "pipeline/ledger/wall_time.h"
 #include "trainwatch/cycle_summary.h"
 #include "trainwatch/event.h"
 #include "trainwatch/life_part.h"
@@ -113,7 +114,8 @@ class RunLedger {
   void work(SubjectId rank, std::int64_t step, double per_second);
   // A record of a log about this step, before it is known how long that took.
   void record(const Writer& writer, std::int64_t step, Time at, const Clock& clock);
-  void total_steps(std::int64_t total) { total_ = total; }
+  // How many it is to do; less than it has done is of another bar, as of files that are written.
+  void total_steps(std::int64_t total);
   // What its environment or its files call it: a scheduler's job, an id of a run. Empty: nothing.
   void name(std::string_view id) { id_ = id; }
   const std::string& id() const { return id_; }
@@ -121,7 +123,8 @@ class RunLedger {
   // Closes and books what can be.
   // `may_end` false: looks for no end of the last attempt, which takes a look at each rank.
   void advance(const Clock& clock, const LossJudge* judge, bool may_end = true);
-  // Calls `use` with what was booked since the last call, for the chart: bounded.
+  // Calls `use` with the iterations that were booked since the last call, for the chart of ranks:
+  // bounded.
   template <class Use>
   void take_booked(Use&& use) {
     for (const JobIterations::Booked& one : booked_now_) use(one);
@@ -137,7 +140,8 @@ class RunLedger {
   bool take_ended();
   // What became known of its end since the last call, or that it goes on after all.
   bool end_may_differ() const;
-  std::optional<RunEnding> take_ending();
+  // A replay waits for all that the files say, up to the end of the input.
+  std::vector<RunEnding> take_endings(const Clock& clock);
   // Its log was written to then, whatever that says.
   void written(Time at);
   // All that was given to it since the last call was in a file, which was written to then.
@@ -147,6 +151,11 @@ class RunLedger {
   Life life(const Clock& clock) const;
   // What is booked, which only grows.
   const PartSeconds& booked() const { return parts_; }
+  // The same over time.
+  WallTime& wall_time() { return wall_time_; }
+  // With what is open, as `life` has it.
+  ColumnChart<PartSeconds> wall_time(const Life& life, const ChartRange& range) const;
+  double spent(LifePart part, Time from, Time to, const Life& life) const;
   const PartSeconds& booked_by_ranks() const { return rank_parts_; }
   std::uint64_t attempts_begun() const { return begun_; }
   // The origin of its iterations: they come from one source.
@@ -194,6 +203,9 @@ class RunLedger {
   void add_step(Place place, const Step& step, const Clock& clock);
   // What is reported of the attempt's end: by time, as its evidence may be read before or after it.
   std::optional<AttemptEnd> end_of(std::size_t place) const;
+  std::optional<AttemptEnd> end_of_past(std::size_t place) const;
+  RunEnding ending_of(const AttemptInfo& attempt, std::optional<AttemptEnd> end) const;
+  void take_past_endings(std::vector<RunEnding>& endings);
   std::size_t place_of(const Attempt& attempt) const;
   // True: the next step says how many steps this one stands for.
   bool hold_first(Place own, const Step& step);
@@ -210,7 +222,7 @@ class RunLedger {
   StepCounts counts_with_open() const;
   void book(JobIterations::Booked one, double weight, std::uint32_t ranks);
   void lose_as_recorded(JobIterations::Booked& one) const;
-  void book(const PartSeconds& parts, std::uint32_t ranks);
+  void book(const SpentTime& spent, std::uint32_t ranks);
   std::optional<Time> ending(const Attempt& attempt, const Clock& clock) const;
   bool may_finalize(std::size_t place, const Clock& clock) const;
   void finalize(std::size_t place, const Clock& clock, const LossJudge* judge);
@@ -250,8 +262,10 @@ class RunLedger {
   };
   std::deque<CycleShare> cycles_;
   bool reported_over_ = false;
-  std::optional<AttemptEnd> reported_end_;  // see take_ending()
+  std::optional<AttemptEnd> reported_end_;  // see take_endings()
+  std::uint32_t reported_through_ = 0;      // attempts
   std::vector<JobIterations::Booked> booked_now_;
+  WallTime wall_time_;
 };
 
 }  // namespace trainwatch

@@ -13,7 +13,7 @@ namespace {
 
 // Raised whenever the key or content of a row changes. Rows of another version are never
 // interpreted: the files are read again.
-constexpr std::uint32_t kStateVersion = 37;
+constexpr std::uint32_t kStateVersion = 38;
 constexpr std::string_view kVersionRow = "version";
 // Loaded whatever the version, so that self-alerts that were open before an upgrade are resolved
 // after it. If its content changes, it needs another key.
@@ -83,7 +83,7 @@ bool DurablePipeline::next_round() {
   ingest_->finish_silent_files();
   const LastSeen seen = engine_->last_seen();
   if (!AgedNames::any_silent(engine_->interner(), seen)) return false;
-  std::ranges::move(engine_->take_emitted(), std::back_inserter(waiting_.alerts));
+  std::ranges::move(engine_->take_settled(), std::back_inserter(waiting_.alerts));
   const StoredRows rows = all_rows();
   all_ = true;
   const bool loaded = take_over(rows, std::move(engine_->interner()), seen);
@@ -135,7 +135,7 @@ void DurablePipeline::put_rows(StateRows& rows) {
 }
 
 Result<PublishedAlerts> DurablePipeline::commit(Time now) {
-  std::ranges::move(engine_->take_emitted(), std::back_inserter(waiting_.alerts));
+  std::ranges::move(engine_->take_settled(), std::back_inserter(waiting_.alerts));
   waiting_.now = now;
   waiting_.write_rows = [this](StateRowWriter& writer) {
     return stored_.write(writer, all_, [this](StateRows& rows) { put_rows(rows); });

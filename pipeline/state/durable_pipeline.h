@@ -61,8 +61,8 @@ class DurablePipeline {
   // Makes everything since the last commit durable, and returns the alerts that may be published
   // now. After a failure, all of it is part of the next commit.
   Result<PublishedAlerts> commit(Time now);
-  // True if a commit would return alerts.
-  bool has_emitted() const { return engine_->has_emitted(); }
+  // True if a commit would return alerts of the engine.
+  bool has_settled() const { return engine_->has_settled(); }
   // Alerts of a failed commit, which wait for the next one.
   const std::vector<Alert>& waiting() const { return waiting_.alerts; }
   // Those from this one on, as clients may see them before they are stored: without numbers.

@@ -275,8 +275,10 @@ class _Step:
         here.step = self._number
         return self._number
 
-    def __exit__(self, *_: Any) -> None:
+    def __exit__(self, kind: Any, *_: Any) -> None:
         self._watch._here.step = self._outer
+        if kind is not None:
+            return  # it has begun, but not ended
         self._watch._timeline.span(self._phase, self._phase, self._began,
                                    ', "step_num": "%d"' % self._number)
 

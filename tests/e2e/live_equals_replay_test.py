@@ -18,7 +18,7 @@ class LiveEqualsReplayTest(unittest.TestCase):
         """All alerts of a live run, to its very end."""
         with tempfile.TemporaryDirectory() as directory:
             with harness.Trainwatch(directory) as trainwatch, \
-                    harness.Listener(trainwatch.stream, "?after=0") as listener:
+                    harness.Listener(trainwatch.stream, "?after=0&parts=1") as listener:
                 harness.play.play(harness.JOB, directory, speed=0, seed=seed, max_chunk=max_chunk)
                 trainwatch.wait_until_read()
                 self.assertEqual(trainwatch.stop(), 0)
@@ -27,7 +27,7 @@ class LiveEqualsReplayTest(unittest.TestCase):
                 return listener.alerts()
 
     def test_same_ids_and_same_final_content(self):
-        replayed = harness.final(harness.replay(harness.JOB))
+        replayed = harness.final(harness.replay("--parts", harness.JOB))
         self.assertTrue(replayed)
         for seed, max_chunk in ((None, 0), (1, 300), (2, 5000), (3, 100000), (4, 1000)):
             with self.subTest(seed=seed, max_chunk=max_chunk):

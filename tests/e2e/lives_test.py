@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 import unittest
 
 import harness
@@ -51,6 +52,27 @@ class LivesTest(unittest.TestCase):
 
     def test_l11_last_year_is_past(self):
         self.right("old_2_months", "old_1_year", writers="hook")
+
+    def test_l12_an_incident_has_one_id(self):
+        """Whoever could speak for it: ranks that waited, the one that they waited for, the step, the call, the stall."""
+        for kind in ("blip_wait", "blip_pause"):
+            for seed in range(6):
+                with self.subTest(kind=kind, seed=seed), tempfile.TemporaryDirectory() as life:
+                    subprocess.run([sys.executable, LIVES, "make", kind, str(seed), life], check=True, stdout=subprocess.DEVNULL)
+                    watched = os.path.join(life, "watch")
+                    said = harness.replay("--format=json", watched)
+                    self.assertEqual([alert["state"] for alert in said], ["firing", "resolved"], said)
+                    self.assertEqual(len({alert["id"] for alert in said}), 1)
+
+    def test_l12_live(self):
+        with tempfile.TemporaryDirectory() as life:
+            subprocess.run([sys.executable, LIVES, "make", "blip_wait", "1", life], check=True, stdout=subprocess.DEVNULL)
+            target = os.path.join(life, "played")
+            os.mkdir(target)
+            with harness.Trainwatch(target) as trainwatch, harness.Listener(trainwatch.stream) as listener:
+                harness.play.play(os.path.join(life, "watch"), target, speed=40)
+                harness.wait_for(lambda: any(alert["state"] == "resolved" for alert in listener.alerts()), "the alert is over")
+            self.assertEqual(len({alert["id"] for alert in listener.alerts()}), 1, listener.alerts())
 
     def test_l13_a_straggler_from_the_first_step_on(self):
         self.right("straggler_start", writers="hook")

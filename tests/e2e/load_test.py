@@ -169,6 +169,10 @@ def delays_of(slow, seqs, received, texts):
 
 
 class LoadTest(harness.JobTest):
+    def slow_calls(self, trainwatch):
+        answer = trainwatch.json("/api/v1/alerts?rule=getnext_outlier&parts=1&limit=1000")
+        return len({alert["id"] for alert in answer["alerts"]})
+
     def test_nothing_is_lost(self):
         with harness.Trainwatch(self.directory, *SETTINGS, state=self.state) as trainwatch:
             live, others = Peer(reads_alerts, trainwatch.url), Peer(stalls_and_scrapes, trainwatch.url)
@@ -179,6 +183,7 @@ class LoadTest(harness.JobTest):
             harness.wait_for(lambda: self.recorded(trainwatch) >= load.records, "all is counted")
             recorded, rejected = self.recorded(trainwatch), trainwatch.metric("trainwatch_records_rejected_total")
             disconnected, scrapes, failed = others.finish("end")
+            harness.wait_for(lambda: self.slow_calls(trainwatch) >= len(load.slow), "each slow step has its alert")
             last = trainwatch.json("/api/v1/alerts")["last_seq"]
             seqs, received, texts = live.finish(last)
             resumed = stream_clients.Crowd(trainwatch.url, STALLED)

@@ -37,7 +37,7 @@ class Subscriber:
         self.socket.settimeout(harness.PATIENCE_SECONDS)
         self.socket.connect((address.hostname, address.port))
         self.socket.sendall((
-            "GET /api/v1/stream?after=%d HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+            "GET /api/v1/stream?parts=1&after=%d HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
             "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n" % after).encode())
         self.socket.setblocking(False)
         self._data, self._upgraded, self.closed = b"", False, False

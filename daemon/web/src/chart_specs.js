@@ -2,9 +2,9 @@
 // What the charts over time draw; see time_chart.js.
 
 import uPlot from 'uplot';
-import {drawable} from './columns.js';
-import {percent, seconds, words} from './format.js';
-import {partColour, PHASES} from './theme.js';
+import {drawable, wallTime} from './columns.js';
+import {percent, seconds} from './format.js';
+import {isLost, partColour, PHASES} from './theme.js';
 import {drawMarks, drawSpans} from './chart_marks.js';
 
 const stepped = uPlot.paths.stepped({align: 1});
@@ -47,7 +47,7 @@ export function iterationSpec(answer, alerts, logarithmic) {
   });
 }
 
-// Stacked lists, the first at the bottom. The legend shows `whole` of a layer while there is no cursor.
+// Stacked lists, the first at the bottom.
 function stackedSpec(key, answer, layers, format, topOf) {
   const sums = [];
   for (const {values} of layers) {
@@ -62,7 +62,7 @@ function stackedSpec(key, answer, layers, format, topOf) {
     data: [points.times, ...points.lists], index: points.index,
     y: {range: () => [0, top]},
     series: [...layers].reverse().map((layer) => ({paths: stepped, stroke: layer.colour, width: 1, fill: layer.colour, points: noPoints})),
-    legend: layers.map(({label, colour, values, whole}) => ({label, colour, whole, value: (i) => format(values[i])})),
+    legend: layers.map(({label, colour, values}) => ({label, colour, value: (i) => format(values[i])})),
   });
 }
 
@@ -79,14 +79,14 @@ export function phasesSpec(answer) {
   return layers.length ? stackedSpec('phases', answer, layers, seconds, (totals) => usualTop(totals) * 1.05) : null;
 }
 
-// Share of the training time lost, by cause; the scale reaches 100 % only if so much is lost. The loss of the
-// latest iterations is not known yet, so without a cursor the legend shows the share over the whole span.
-export function lostSpec(answer, shares) {
-  const all = Object.entries(answer.columns.lost || {})
-    .map(([name, values]) => ({label: words(name), colour: partColour(name), values, whole: percent(shares[name]), share: shares[name]}))
-    .filter((layer) => layer.share > 0).sort((a, b) => b.share - a.share);
-  if (!all.length) return null;
-  return stackedSpec('lost', answer, all, percent, (totals) => Math.min(1, Math.max(0.1, 1.1 * Math.max(...totals))));
+// How the wall time was spent: what is not lost at the bottom.
+export function wallTimeSpec(answer) {
+  const {t_us, parts, shares} = wallTime(answer);
+  const layers = Object.keys(parts)
+    .sort((a, b) => isLost(a) - isLost(b) || shares[b] - shares[a])
+    .map((name) => ({label: name, colour: partColour(name), values: parts[name]}));
+  const spec = layers.length && stackedSpec('wallTime', {...answer, columns: {t_us}}, layers, percent, () => 1);
+  return spec && (() => ({...spec(), legend: []}));
 }
 
 export function dataLoadingSpec(answer) {

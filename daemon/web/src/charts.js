@@ -4,7 +4,7 @@
 import {html} from 'htm/preact';
 import {Component, createRef} from 'preact';
 import {incidents} from './alert_book.js';
-import {dataLoadingSpec, iterationSpec, lostSpec, phasesSpec} from './chart_specs.js';
+import {dataLoadingSpec, iterationSpec, phasesSpec} from './chart_specs.js';
 import {summary} from './columns.js';
 import {clockSeconds, count, duration, percent, plural, seconds, zone} from './format.js';
 import {GpuPanel} from './gpu_view.js';
@@ -127,7 +127,6 @@ function StepPanels({model, result, span: [from, to], alerts, children}) {
   const spans = JSON.parse(alerts);
   const common = {model, data: answer, from, to, step: answer.width_us, marks: alerts};
   const phases = phasesSpec(answer);
-  const lost = lostSpec(answer, means.lost);
   const loading = dataLoadingSpec(answer);
   const label = `Iteration time of ${plural(means.steps, 'step')}: median ${seconds(means.p50)}, 99 % below ${seconds(means.p99)}, ` +
     `longest ${seconds(Math.max(...max))}, latest median ${seconds(p50[p50.length - 1])}`;
@@ -140,9 +139,6 @@ function StepPanels({model, result, span: [from, to], alerts, children}) {
     ${children}
     <${Panel} name="phases" title="What an iteration consists of" result=${result} empty=${phases ? '' : 'No phases are written.'}>
       <${TimeChart} ...${common} label=${`Phases of an iteration: ${shares(means.phases, seconds)}`} spec=${phases} />
-    <//>
-    <${Panel} name="lost" title="Time lost, by cause" result=${result} empty=${lost ? '' : 'No time is lost.'}>
-      <${TimeChart} ...${common} label=${`Share of the time lost: ${shares(means.lost, percent)}`} spec=${lost} />
     <//>
     <${Panel} name="loading" title="Waiting for batches" result=${result} empty=${loading ? '' : 'No waits for data are written.'}
       note=${loadingNote(model.panels)}>

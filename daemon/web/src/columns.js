@@ -3,7 +3,7 @@
 // Times are microseconds.
 
 const PLAIN = ['t_us', 'steps', 'last_step', 'attempt', 'min', 'p5', 'p50', 'p95', 'p99', 'max'];
-const NESTED = ['phases', 'lost', 'getnext'];
+const NESTED = ['phases', 'getnext'];
 
 // Where to ask on from, so that the columns that come are as wide as those that are there; null if
 // all must be asked for again.
@@ -49,19 +49,29 @@ function joinMarks(older = [], newer = []) {
   return [...byStart.values()];
 }
 
-// Means over all columns: p50, p99 and phases weighted by steps, lost by training time; and the number of steps.
+// Means over all columns, weighted by steps: p50, p99 and phases; and the number of steps.
 export function summary(answer) {
-  const {steps = [], phases = {}, lost = {}, p50 = [], p99 = []} = answer.columns;
+  const {steps = [], phases = {}, p50 = [], p99 = []} = answer.columns;
   const total = steps.reduce((sum, n) => sum + n, 0);
   const mean = (weights) => {
     const all = weights.reduce((sum, weight) => sum + weight, 0);
     return (values) => (all ? values.reduce((sum, v, i) => sum + (v ?? 0) * weights[i], 0) / all : null);
   };
   const each = (table, of) => Object.fromEntries(Object.entries(table).map(([name, values]) => [name, of(values)]));
-  const parts = Object.values(phases);
-  const times = steps.map((n, i) => n * (parts.reduce((sum, values) => sum + (values[i] ?? 0), 0) || p50[i] || 0));
   const ofSteps = mean(steps);
-  return {steps: total, p50: ofSteps(p50), p99: ofSteps(p99), phases: each(phases, ofSteps), lost: each(lost, mean(times))};
+  return {steps: total, p50: ofSteps(p50), p99: ofSteps(p99), phases: each(phases, ofSteps)};
+}
+
+// The columns of /api/v1/heatmap?what=wall_time in which the run was there, those from `from` to `to` where these are given:
+// {t_us, parts: {part: its share of each}, shares: {part: its share of all}}.
+export function wallTime(answer, from = -Infinity, to = Infinity) {
+  const {rows = [], start_us: start, width_us: width} = answer || {};
+  const sums = (rows[0]?.values || []).map((_, i) => rows.reduce((sum, {values}) => sum + values[i], 0));
+  const kept = [...sums.keys()].filter((i) => sums[i] > 0 && start + (i + 1) * width > from && start + i * width < to);
+  const total = (values) => kept.reduce((sum, i) => sum + values[i], 0);
+  const each = (of) => Object.fromEntries(rows.map(({part, values}) => [part, of(values)]));
+  return {t_us: kept.map((i) => start + i * width), parts: each((values) => kept.map((i) => values[i] / sums[i])),
+    shares: each((values) => total(values) / total(sums))};
 }
 
 // For a chart that draws steps: `lists` with a null where no steps were for a while, and the last

@@ -3,11 +3,11 @@
 
 import {html} from 'htm/preact';
 import {useEffect, useState} from 'preact/hooks';
-import {summary} from './columns.js';
+import {summary, wallTime} from './columns.js';
 import {clock, count, duration, percent, seconds, words} from './format.js';
 import {Bar} from './gpu_view.js';
 import {runName} from './runs_view.js';
-import {partColour, PHASES} from './theme.js';
+import {isLost, partColour, PHASES} from './theme.js';
 import {Swatch} from './time_chart.js';
 
 // What can be compared: each attempt of each run, latest first.
@@ -42,9 +42,14 @@ export function Compare({model}) {
     </section>`;
 }
 
-const ask = (model, {job, attempt}) => {
-  const query = new URLSearchParams({...(job === null ? {} : {job}), columns: 1, ...(attempt === undefined ? {} : {attempt})});
-  return model.source.get(`/api/v1/steps?${query}`).then(summary);
+const ask = async (model, {job, attempt, begin, end}) => {
+  const of = job === null ? {} : {job};
+  const [from, to] = [Date.parse(begin) * 1000, end ? Date.parse(end) * 1000 : undefined];
+  const steps = new URLSearchParams({...of, columns: 1, ...(attempt === undefined ? {} : {attempt})});
+  const spent = new URLSearchParams({...of, what: 'wall_time', start: from, ...(to === undefined ? {} : {end: to + 1})});
+  const [means, answer] = await Promise.all([model.source.get(`/api/v1/steps?${steps}`).then(summary),
+    model.source.get(`/api/v1/heatmap?${spent}`)]);
+  return {...means, lost: wallTime(answer, from, to).shares};
 };
 
 function Comparison({model, then, now}) {
@@ -61,13 +66,12 @@ function Comparison({model, then, now}) {
   if (!state.sides) return html`<p class="quiet">Reading…</p>`;
   const [a, b] = state.sides;
   const phases = PHASES.filter(([name]) => a.phases[name] !== undefined || b.phases[name] !== undefined);
-  const causes = [...new Set([...Object.keys(a.lost), ...Object.keys(b.lost)])].filter((name) => a.lost[name] || b.lost[name]);
+  const causes = [...new Set([...Object.keys(a.lost), ...Object.keys(b.lost)])].filter((name) => isLost(name) && (a.lost[name] || b.lost[name]));
   const lasted = ({begin, end}) => (begin && end ? duration((Date.parse(end) - Date.parse(begin)) / 1000) : '–');
   const bars = (side) => {
     const total = phases.reduce((sum, [name]) => sum + (side.phases[name] || 0), 0) || 1;
     return html`<${Bar} parts=${phases.map(([name, label, colour]) => [label, (side.phases[name] || 0) / total, colour])} />`;
   };
-  const lost = (side) => html`<${Bar} parts=${causes.map((name) => [words(name), side.lost[name] || 0, partColour(name)])} />`;
   return html`<div class="wide" tabindex="0" role="region" aria-label="Comparison"><table>
     <thead><tr><td></td><th scope="col" class="number">then</th><th scope="col" class="number">now</th><th scope="col" class="number">difference</th></tr></thead>
     <tbody>
@@ -77,7 +81,6 @@ function Comparison({model, then, now}) {
       <tr><th scope="row">lasted</th><td class="number">${lasted(then)}</td><td class="number">${lasted(now)}</td><td></td></tr>
       ${phases.length > 0 && html`<tr><th scope="row">an iteration</th><td>${bars(a)}</td><td>${bars(b)}</td><td></td></tr>`}
       ${phases.map(([name, label, colour]) => html`<${Row} key=${name} name=${label} colour=${colour} a=${a.phases[name]} b=${b.phases[name]} format=${seconds} />`)}
-      ${causes.length > 0 && html`<tr><th scope="row">time lost</th><td>${lost(a)}</td><td>${lost(b)}</td><td></td></tr>`}
       ${causes.map((name) => html`<${Row} key=${name} name=${`lost: ${words(name)}`} colour=${partColour(name)} a=${a.lost[name] ?? 0} b=${b.lost[name] ?? 0} format=${percent} points />`)}
     </tbody></table></div>`;
 }

@@ -3,18 +3,13 @@
 
 import {html} from 'htm/preact';
 import {isPart, worstFirst} from './alert_book.js';
-import {percent, seconds} from './format.js';
+import {percent, seconds, words} from './format.js';
 import {isOver} from './model.js';
 
 const WORTH_SAYING = 0.01;  // of the time
 const WITHOUT = {
-  input_wait: 'waiting for data', io_wait: 'waiting for storage', cpu_saturation: 'a CPU core that is saturated',
-  host_pause: 'pauses of the host', communication: 'slow communication', straggler: 'waiting for the slowest rank',
-  elsewhere: 'waiting for ranks that are not watched here', redone: 'steps that are done again', down: 'being down between attempts',
-  stalled: 'standing still', gpu_slowdown: 'GPUs that are held back',
-  kernel_launch: 'late launches of kernels', synchronization: 'handing over values to the host', memory_copy: 'slow copies',
-  compute_growth: 'steps that compute more and more',
-  unattributed: 'what it loses to causes that are not known',
+  input_wait: 'waiting for data', io_wait: 'waiting for storage', straggler: 'waiting for the slowest rank', elsewhere: 'waiting for other nodes',
+  redone: 'steps done again', down: 'down time', stalled: 'standing still', unattributed: 'unknown causes',
 };
 
 // {cause, share, seconds, factor} of the part of the time that costs most; null if nothing is worth fixing. `factor` is how many
@@ -33,7 +28,7 @@ export function Gain({run, book}) {
   const over = isOver(run);
   const {next} = [...book.firing(), ...book.resolved()].sort((a, b) => isPart(a) - isPart(b) || worstFirst(a, b))
     .find((alert) => alert.next && alert.cause?.name === gain.cause && (alert.subject?.job ?? '') === run.job) || {};
-  return html`<p class="gain">Without ${WITHOUT[gain.cause]} it would
+  return html`<p class="gain">Without ${WITHOUT[gain.cause] || words(gain.cause)} it would
     ${over ? ' have been' : ' be'} <b>${faster(gain.factor)}</b>: ${seconds(gain.seconds)} or ${percent(gain.share)} of the time${over ? '' : ' so far'}.
     ${next && html` <span class="next">${next}</span>`}</p>`;
 }

@@ -13,21 +13,19 @@ const withQuery = (path, values) => {
 const span = ({job, start, end}) => ({job, start, end});
 const analysis = (name) => ({every: 30000, path: ({job}) => withQuery(`/api/v1/analyses/${name}`, {job})});
 
+const map = (what, every) => ({
+  every,
+  path: (view) => withQuery('/api/v1/heatmap', {...span(view), what, columns: Math.min(400, view.columns)}),
+});
+
 export const PANELS = {
   steps: {
     every: 900,  // a little less than what the clock of connection.js ticks
     path: (view) => withQuery('/api/v1/steps', {...span(view), columns: view.columns, attempt: view.attempt}),
   },
-  ranks: {
-    every: 5000,
-    path: (view) => withQuery('/api/v1/heatmap', {job: view.job, what: 'ranks', start: view.start, end: view.end,
-      columns: Math.min(400, view.columns)}),
-  },
-  utilization: {
-    every: 5000,
-    path: (view) => withQuery('/api/v1/heatmap', {job: view.job, what: 'utilization', start: view.start,
-      end: view.end, columns: Math.min(400, view.columns)}),
-  },
+  wallTime: map('wall_time', 2000),
+  ranks: map('ranks', 5000),
+  utilization: map('utilization', 5000),
   stepHistogram: {
     every: 10000,
     path: (view) => withQuery('/api/v1/histogram', {job: view.job, what: 'steps', start: view.start, end: view.end}),

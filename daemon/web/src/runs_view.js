@@ -32,7 +32,7 @@ export function Runs({model}) {
   const others = sorted.filter((run) => run !== chosen);
   return html`
     <section class="runs" aria-label="Runs">
-      <${Sentence} run=${chosen} book=${model.book} now=${model.clock.now()} alone=${runs.length === 1} />
+      <${Sentence} run=${chosen} model=${model} alone=${runs.length === 1} />
       ${others.length > 0 && html`<ul class="others">
         ${others.slice(0, MOST_RUNS).map((run) => html`<${OtherRun} key=${run.job} run=${run} model=${model} />`)}
       </ul>`}
@@ -51,9 +51,11 @@ function NoRun({status}) {
 
 const State = ({state}) => html`<span class="state ${state}"><span aria-hidden="true">${STATES[state]}</span> ${state}</span>`;
 
-function Sentence({run, book, now, alone}) {
+function Sentence({run, model, alone}) {
   const last = Date.parse(run.last_step_at);
   const {end, life} = run;
+  const {book} = model;
+  const now = model.clock.now();
   return html`
     <div class="sentence-box ${run.state}">
       <p class="of">${!(alone && !run.job) && html`<b class="job">${runName(run)}</b> `}<${State} state=${run.state} /></p>
@@ -71,7 +73,7 @@ function Sentence({run, book, now, alone}) {
         <${Figure} name="attempt" value=${count(run.attempt)} />
         <${Figure} name="time" value=${duration(life.wall_seconds || null)} />
       </dl>
-      <${WallTime} life=${life} />
+      <${WallTime} life=${life} model=${model} />
     </div>`;
 }
 

@@ -23,6 +23,8 @@ const PARTS = {
 
 export const partColour = (name) => PARTS[name];
 
+export const isLost = (part) => !/^(training|startup|restore|checkpoint|evaluation)$/.test(part);
+
 // Dark to yellow, evenly in lightness (as matplotlib's inferno): 0 is dark, 1 is bright.
 const HEAT = [[0, 0, 4], [31, 12, 72], [85, 15, 109], [136, 34, 106], [186, 54, 85], [227, 89, 51],
   [249, 140, 10], [249, 201, 50], [252, 255, 164]];

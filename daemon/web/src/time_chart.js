@@ -3,7 +3,6 @@
 // chooses a span. The legend shows the values at the cursor, else the latest.
 //   spec(theme) returns {key, data, index, series, bands, y, hooks, legend}; another key makes
 //   another chart. legend: [{label, colour, mark, value(i)}], i an index of the data;
-//     with `whole`, if there is one, instead of the latest value.
 
 import uPlot from 'uplot';
 import {Component, createRef} from 'preact';
@@ -122,10 +121,9 @@ export class TimeChart extends Component {
       if (i > 0 && data[i] * 1e6 > time) --i;
     }
     const {cursor, clock} = this.props.model;
-    const whole = time === null && this.spec.legend.some((item) => item.whole !== undefined);
-    const values = this.spec.legend.map((item) => (whole ? item.whole : item.value(this.spec.index[i])));
+    const values = this.spec.legend.map((item) => item.value(this.spec.index[i]));
     const anchor = cursor.anchor === null ? '' : `from ${clockSeconds(cursor.anchor / 1000, clock.now())} to `;
-    const at = whole ? 'all shown' : time === null || i < 0 ? 'latest' : anchor + clockSeconds(time / 1000, clock.now());
+    const at = time === null || i < 0 ? 'latest' : anchor + clockSeconds(time / 1000, clock.now());
     const [when, ...items] = this.readout.current.children;
     write(when, at);
     items.forEach((item, k) => write(item.lastElementChild, i < 0 ? '–' : values[k]));

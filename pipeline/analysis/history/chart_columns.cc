@@ -7,21 +7,6 @@
 namespace trainwatch {
 namespace {
 
-// What single steps do not know: they lost as much as their second did.
-void add_lost_time(const JobHistory& job, ColumnChart<StepColumn>& chart) {
-  const JobHistory::Steps& seconds = *job.levels().front();
-  auto next = chart.columns.begin();
-  const auto add = [&](Time start, const StepColumn& second) {
-    while (next != chart.columns.end() && next->first < start) ++next;
-    for (; next != chart.columns.end() && next->first < start + seconds.width(); ++next) {
-      const double share = next->second.elapsed / second.elapsed;
-      for (std::size_t part = 0; part < second.lost.size(); ++part)
-        next->second.lost[part] = second.lost[part] * share;
-    }
-  };
-  seconds.each(Time{}, Time::max(), add);
-}
-
 ColumnChart<StepColumn> single_steps(const JobHistory& job, const ChartRange& range, Nanos width) {
   std::map<Time, StepColumn> columns;
   for (const Step& step : job.steps()) {
@@ -31,9 +16,7 @@ ColumnChart<StepColumn> single_steps(const JobHistory& job, const ChartRange& ra
     column.add(StepFigures(step));
     if (step.data_wait > Nanos{}) column.add_load(step.data_wait);
   }
-  ColumnChart<StepColumn> chart{width, {columns.begin(), columns.end()}};
-  add_lost_time(job, chart);
-  return chart;
+  return {width, {columns.begin(), columns.end()}};
 }
 
 bool log_covers(const JobHistory& job, Time from) {

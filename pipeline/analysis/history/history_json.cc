@@ -53,19 +53,6 @@ void write_parts(JsonWriter& json, const StepChart& chart) {
   json.end_object();
 }
 
-void write_lost(JsonWriter& json, const StepChart& chart) {
-  json.key("lost").begin_object();
-  for (std::size_t part = 0; part < kLifeParts; ++part) {
-    const auto has = [part](const auto& each) { return each.second.lost[part] > 0; };
-    if (std::ranges::none_of(chart.columns, has)) continue;
-    write_each(
-        json, to_string(static_cast<LifePart>(part)), chart, [part](const StepColumn& column) {
-          return column.lost[part] > 0 ? std::min(column.lost[part] / column.elapsed, 1.0) : 0.0;
-        });
-  }
-  json.end_object();
-}
-
 void write_loads(JsonWriter& json, const StepChart& chart) {
   json.key("getnext").begin_object();
   write_each(json, "count", chart, [](const StepColumn& column) { return column.loads; });
@@ -181,7 +168,6 @@ std::string steps_json(const std::string& name, const JobHistory& job, const Cha
   write_each(json, "max", chart, [](const StepColumn& of) { return of.longest; });
   write_each(json, "evaluation", chart, [](const StepColumn& of) { return of.evaluation; });
   write_parts(json, chart);
-  write_lost(json, chart);
   write_loads(json, chart);
   json.end_object();
   write_marks(json, job, range);

@@ -53,11 +53,6 @@ void JobHistory::on_load(const Span& load) {
 // In the column in which its iteration ended, which may come later: when it is known whether it
 // waited.
 void JobHistory::on(const LostInterval& lost) {
-  const auto part = static_cast<std::size_t>(lost.part);
-  for (Steps* level : {&seconds_, &quarters_, &whole_}) {
-    if (StepColumn* const column = level->at(lost.end))
-      column->lost[part] += lost.seconds * lost.ranks;
-  }
   const std::size_t slot = rank_slot(lost.rank);
   if (slot == kNoSlot) return;
   if (RankColumn* const column = ranks_.at(lost.end)) column->lose(slot, lost.seconds);

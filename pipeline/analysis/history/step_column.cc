@@ -68,7 +68,6 @@ void StepColumn::merge(const StepColumn& other) {
   last_step = std::max(last_step, other.last_step);
   elapsed += other.elapsed;
   add_each(parts, other.parts);
-  add_each(lost, other.lost);
   evaluation += other.evaluation;
   loads += other.loads;
   load_seconds += other.load_seconds;

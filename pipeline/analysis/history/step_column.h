@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The training of a job during one interval: its iterations, what they consist of, and what they
-// lost. Sums are over all ranks.
+// The training of a job during one interval: its iterations, and what they consist of. Sums are
+// over all ranks.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,6 @@
 #include <string_view>
 
 #include "trainwatch/event.h"
-#include "trainwatch/life_part.h"
 #include "trainwatch/stats/distribution.h"
 
 namespace trainwatch {
@@ -60,7 +59,6 @@ struct StepColumn {
   std::int64_t last_step = kNoStep;
   double elapsed = 0;                           // seconds
   std::array<double, kIterationParts> parts{};  // seconds
-  std::array<double, kLifeParts> lost{};        // seconds, by part
   double evaluation = 0;                        // seconds, not part of iterations
   std::uint64_t loads = 0;                      // calls for the next batch
   double load_seconds = 0;

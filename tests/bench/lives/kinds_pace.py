@@ -63,6 +63,29 @@ def wait_all(scene):
     wait(scene, lambda job, n: {r: long(job) * (1 - 0.1 * (r == 0)) for r in range(job.ranks)})
 
 
+def blip(scene, cause):
+    """One step of a healthy job."""
+    seconds, who = scene.rng.choice((4, 14, 25)), scene.rng.random()
+
+    def iterate(job, k):
+        trouble = {int(who * job.ranks): seconds}
+        if k != job.steps // 2:
+            job.iterate()
+        elif cause == "input_wait":
+            job.iterate(cause, wait=trouble)
+        else:
+            job.iterate(cause, pause=trouble)
+    life(scene, PHASED[:1], iterate, ranks=scene.rng.choice((1, 2, 4, 8)))
+
+
+def blip_wait(scene):
+    blip(scene, "input_wait")
+
+
+def blip_pause(scene):
+    blip(scene, "host_pause")
+
+
 def wait_hidden(scene):
     """The shorter waits end before the longest does and cost nothing."""
     wait(scene, lambda job, n: {r: long(job) / (1 + (r + n) % job.ranks) for r in range(job.ranks)})
@@ -96,7 +119,7 @@ def straggler(scene, since, writers):
             job.iterate("straggler", slow={int(who * job.ranks): share * job.base})
         else:
             job.iterate()
-    life(scene, writers, iterate, ranks=scene.rng.choice((4, 8, 16, 64)))
+    life(scene, writers, iterate, ranks=scene.rng.choice((2, 4, 8, 16, 64)))
 
 
 def straggler_start(scene):
@@ -264,6 +287,6 @@ def silent_rank(scene):
 
 
 KINDS = {f.__name__: f for f in (
-    steady, noisy, wait_one, wait_turns, wait_all, wait_hidden, wait_small, wait_always, slow_half, straggler_start, straggler_later,
+    steady, noisy, wait_one, wait_turns, wait_all, blip_wait, blip_pause, wait_hidden, wait_small, wait_always, slow_half, straggler_start, straggler_later,
     slow_node, growth, communication, curriculum, alternating, checkpoint_marked, checkpoint_one_rank, evaluation_marked,
     checkpoint_file, pause_round, pause_nameless, gc_pauses, warm_up, elsewhere, skewed, late_rank, silent_rank)}

@@ -107,7 +107,7 @@ export function steps(job, query) {
   const {start, width, found} = columnsOf(job, query);
   const out = {t_us: [], steps: [], last_step: [], attempt: [], min: [], p5: [], p50: [], p95: [], p99: [], max: [],
     phases: {data_wait: [], forward: [], backward: [], optimizer: [], other: [], between: []},
-    lost: {input_wait: [], checkpoint: []}, getnext: {count: [], mean: [], max: []}};
+    getnext: {count: [], mean: [], max: []}};
   for (const [column, members] of found) {
     const sorted = members.map((i) => job.iteration[i]).sort((a, b) => a - b);
     const at = (q) => sorted[Math.min(sorted.length - 1, Math.floor(q * sorted.length))];
@@ -122,8 +122,6 @@ export function steps(job, query) {
       .forEach(([name, value]) => out[name].push(value));
     Object.entries({data_wait: wait, forward: rest * 0.3, backward: rest * 0.5, optimizer: rest * 0.1, other: rest * 0.04,
       between: rest * 0.06 + checkpoint}).forEach(([name, value]) => out.phases[name].push(value));
-    out.lost.input_wait.push(Math.max(0, (wait - 0.03 * job.seconds) / total));
-    out.lost.checkpoint.push(checkpoint / total);
     out.getnext.count.push(members.length);
     out.getnext.mean.push(wait);
     out.getnext.max.push(Math.max(...members.map((i) => job.wait[i])));
@@ -146,6 +144,13 @@ export function heatmap(job, what, query) {
     return {...head, rows: Array.from({length: job.ranks}, (_, rank) => ({rank, node: `node-${rank >> 3}`,
       values: series((x, r) => job.seconds * (1 + 0.1 * r + (late(rank) && x > 1 / 3 ? 0.4 : 0))),
       lost: series((x, r) => (job.kind === 'slow' && x > 0.5 ? 0.3 + 0.1 * r : late(rank) && x > 1 / 3 ? 0.3 : 0.01 * r))}))};
+  }
+  if (what === 'wall_time') {
+    const lost = job.kind === 'straggler' ? ['straggler', 1 / 3, 0.3] : ['input_wait', job.kind === 'slow' ? 0.5 : 1, 0.62];
+    const shares = (x) => ({startup: x < 0.02 ? 1 : 0, checkpoint: x < 0.02 ? 0 : 0.01, [lost[0]]: x > lost[1] ? lost[2] : 0});
+    const seconds = (x, part) => (part === 'training' ? 1 - sum(shares(x)) : shares(x)[part]) * head.width_us / MICRO;
+    return {...head, rows: ['training', ...Object.keys(shares(0))].map((part) => ({part, values: series((x) => seconds(x, part))}))
+      .filter((row) => row.values.some((value) => value > 0))};
   }
   const busy = (x, r) => Math.min(100, (job.kind === 'slow' && x > 0.5 ? 45 : 88) + 12 * r);
   const row = (resource, device, level) => ({node: 'node-0', resource, device, values: series(level)});

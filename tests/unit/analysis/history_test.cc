@@ -127,37 +127,12 @@ TEST_F(HistoryTest, ALongJobIsShownWhole) {
   EXPECT_EQ(std::int64_t(recent["width_us"]), 1'000'000) << "the last minutes are known by second";
 }
 
-TEST_F(HistoryTest, WhatWasLostIsAShareOfTheColumn) {
+TEST_F(HistoryTest, WhatARankLostIsAShareOfItsTime) {
   steps(rank(0), 100);
-  for (int i = 0; i < 100; ++i) {
-    const Time end = Time{seconds(kStart)} + milliseconds(100 * (i + 1));
-    history_.on(LostInterval{rank(0), end, LifePart::input_wait, 0.025});
-  }
-  for (const std::size_t columns : {1, 10, 100}) {
-    const auto of = parsed(steps_json("job", job(), {.columns = columns}))["columns"];
-    const auto lost = numbers(of["lost"]["input_wait"]);
-    const auto steps = numbers(of["steps"]);
-    double total = 0;
-    for (std::size_t i = 0; i < lost.size(); ++i) total += lost[i] * steps[i] * 0.1;
-    EXPECT_NEAR(total, 2.5, 0.05) << columns;
-  }
+  for (int i = 0; i < 100; ++i)
+    history_.on(LostInterval{rank(0), Time{seconds(kStart)} + milliseconds(100 * (i + 1)), 0.025});
   const auto map = parsed(rank_map_json("job", job(), interner_, {.columns = 1}));
   EXPECT_NEAR(numbers(map["rows"].at(0)["lost"])[0], 0.25, 0.01);
-}
-
-// One or two iterations of 0.7 s end in a second: each of them lost a tenth.
-TEST_F(HistoryTest, IterationsThatLoseTheSameAreChartedTheSame) {
-  for (int i = 1; i < 60; ++i) {
-    history_.on(step(rank(0), 700 * i, 700));
-    const Time end = Time{seconds(kStart)} + milliseconds(700 * i);
-    history_.on(LostInterval{rank(0), end, LifePart::input_wait, 0.07});
-  }
-  const auto columns = parsed(steps_json("job", job(), {.columns = 42}))["columns"];
-  auto lost = numbers(columns["lost"]["input_wait"]);
-  lost.pop_back();  // a part of a second, in which another stretch may begin
-  EXPECT_THAT(lost, Each(DoubleNear(0.1, 0.005)));
-  EXPECT_THAT(numbers(columns["steps"]), Contains(1));
-  EXPECT_THAT(numbers(columns["steps"]), Contains(2));
 }
 
 // The wait of a step that has not ended yet.
@@ -172,18 +147,6 @@ TEST_F(HistoryTest, AColumnHasAnIteration) {
   const auto columns = parsed(steps_json("job", job(), {.columns = 1000}))["columns"];
   EXPECT_THAT(numbers(columns["steps"]), Each(testing::Ge(1)));
   EXPECT_THAT(numbers(columns["p50"]), Each(testing::Gt(0)));
-}
-
-// Not in the second in which it began, in which nothing was lost.
-TEST_F(HistoryTest, AStallIsLostWhereItEnds) {
-  steps(rank(0), 15);
-  history_.on(step(rank(0), 5500, 4000));
-  const Time end{seconds(kStart) + milliseconds(5500)};
-  history_.on(LostInterval{rank(0), end, LifePart::io_wait, 3.9});
-  const auto columns = parsed(steps_json("job", job(), {.columns = 6}))["columns"];
-  const auto lost = numbers(columns["lost"]["io_wait"]);
-  EXPECT_NEAR(lost.back(), 3.9 / 4.0, 1e-6);
-  EXPECT_EQ(sum(lost), lost.back());
 }
 
 TEST_F(HistoryTest, EachRankHasARow) {
@@ -314,7 +277,7 @@ TEST_F(HistoryTest, AJobWithoutStepsIsRestored) {
     span.subject = rank(0, "job" + std::to_string(static_cast<int>(kind)));
     history_.on(span);
   }
-  history_.on(LostInterval{rank(0, "lost"), span.start, LifePart::io_wait, 1});
+  history_.on(LostInterval{rank(0, "lost"), span.start, 1});
   StoredRows stored;
   commit(history_, stored);
   History loaded(interner_);

@@ -69,6 +69,70 @@ TEST_F(AlertBookTest, OpensUpdatesAndResolvesOneEpisode) {
   EXPECT_EQ(book_.firing(), 0U);
 }
 
+// On several ranks the same step is slow; the files of some are read a little later.
+class SettlingTest : public AlertBookTest {
+ protected:
+  SettlingTest() {
+    spec_.incident = {.specificity = 50, .of_one_step = true};
+  }
+  void slow_step(std::int32_t rank, CauseName cause, Severity severity = Severity::warning) {
+    source_.subject = interner_.subjects.intern({"job", "node", rank, ""}).value();
+    const Condition condition{.at = at(10), .severity = severity};
+    ASSERT_TRUE(book_.fires(source_, condition));
+    Verdict verdict;
+    verdict.at = condition.at;
+    verdict.severity = severity;
+    verdict.step = 7;
+    verdict.cause.name = verdict.own_cause = cause;
+    book_.apply(source_, verdict);
+  }
+};
+
+TEST_F(SettlingTest, OneAlertSpeaksFromTheBeginning) {
+  slow_step(0, CauseName::unattributed);
+  ok(11);
+  book_.flush();
+  slow_step(1, CauseName::input_wait);
+  EXPECT_FALSE(book_.has_settled());
+  EXPECT_THAT(book_.take_settled(), IsEmpty());
+  book_.flush();
+  const auto first = book_.take_settled();
+  ASSERT_THAT(first, SizeIs(2)) << "that it fires, and that it is over";
+  EXPECT_TRUE(first[0].is_part());
+  EXPECT_TRUE(first[1].is_part());
+  EXPECT_EQ(first[1].state, Alert::State::resolved);
+  book_.flush();
+  const auto second = book_.take_settled();
+  ASSERT_THAT(second, SizeIs(1));
+  EXPECT_EQ(second[0].subject.rank, 1);
+  EXPECT_EQ(second[0].ranks, "0-1");
+  EXPECT_EQ(second[0].id, first[0].incident);
+}
+
+TEST_F(SettlingTest, ACriticalOneWaitsForTheSameSecondOnly) {
+  slow_step(0, CauseName::unattributed, Severity::critical);
+  slow_step(1, CauseName::host_pause, Severity::critical);
+  book_.flush();
+  const auto settled = book_.take_settled();
+  ASSERT_THAT(settled, SizeIs(2));
+  EXPECT_TRUE(settled[0].is_part());
+  EXPECT_FALSE(settled[1].is_part());
+}
+
+TEST_F(SettlingTest, WhatWaitsSurvivesARestart) {
+  slow_step(0, CauseName::unattributed);
+  const std::vector<RuleConfig> rules = {RuleConfig(spec_)};
+  StateRows changes;
+  book_.save(changes, rules, true);
+  StoredRows rows;
+  test::store(changes, rows);
+  AlertBook restored(interner_);
+  ASSERT_TRUE(restored.load(rows, rules, {true}, at(10)));
+  EXPECT_THAT(restored.take_settled(), IsEmpty());
+  restored.settle();
+  ASSERT_THAT(restored.take_settled(), SizeIs(1));
+}
+
 TEST_F(AlertBookTest, ANewEpisodeHasANewId) {
   firing(10);
   ok(11);

@@ -246,6 +246,7 @@ TEST_F(EngineTest, RowsThatChangedAreEnough) {
 
 TEST_F(EngineTest, AChangedRuleStartsColdAndItsAlertResolves) {
   engine_.push(std::vector<Event>{step(0, 2, 3)});
+  engine_.take_emitted();
   RuleConfig changed(long_step());
   ASSERT_TRUE(changed.set("limit", "10").ok());
   Engine restored{{changed}};

@@ -64,8 +64,16 @@ class HeadlineFixture : public testing::Test {
     made.verdict.lost_seconds = lost;
     return made;
   }
-  std::string text() const { return headline(run_, given_, now_).text; }
-  Time since() const { return headline(run_, given_, now_).since; }
+  std::string text() const { return headline(run_, with_account(), now_).text; }
+  Time since() const { return headline(run_, with_account(), now_).since; }
+  // The account has what the alerts say.
+  RunAlerts with_account() const {
+    RunAlerts alerts = given_;
+    for (auto* const list : {&alerts.firing, &alerts.info, &alerts.over}) {
+      for (AlertView& view : *list) view.lost = view.alert->verdict.lost_seconds;
+    }
+    return alerts;
+  }
   void fires(const Alert& one, const RuleSpec& spec) { given_.firing.push_back({&one, &spec}); }
   void is_over(Alert& one, const RuleSpec& spec, Time at) {
     one.ended_at = at;

@@ -35,7 +35,7 @@ TEST_F(HeadlineReasonsTest, WhoIsWaitedForIsNamed) {
   fires(waits, kRegression);
   fires(works, kRegression);
   EXPECT_THAT(text(), HasSubstr("since {since} ({for}) the other ranks wait for rank 1, which is "
-                                "computing longer than before: 26 % of the time is lost, 40 GPU "
+                                "computing longer than before: 26 % of the time is lost, 80 GPU "
                                 "minutes so far; 4.2 steps/s."));
   Alert other = works;
   other.subject.rank = 2;
@@ -55,7 +55,7 @@ TEST_F(HeadlineReasonsTest, WhatStillFiresSpeaksForAnIncidentWhoseVoiceIsOver) {
   for (const Alert& part : parts) fires(part, kRegression);
   fires(other, kInputBound);
   EXPECT_THAT(text(), HasSubstr("training has become slower and stays so on ranks 0-3, and the "
-                                "cause is not known: 26 % of the time is lost, 40 GPU minutes"));
+                                "cause is not known: 26 % of the time is lost, 80 GPU minutes"));
   EXPECT_THAT(text(), HasSubstr("; and 1 more alert."));
   parts[2].verdict.cause.name = CauseName::host_pause;
   EXPECT_THAT(text(), HasSubstr("the host holds up every step on ranks 0-3")) << "one knows";
@@ -87,7 +87,7 @@ TEST_F(HeadlineReasonsTest, WhoKnowsWhyOneStepWasSlowSaysIt) {
   is_over(stall, kStall, now_ - seconds(25));
   is_over(pause, kStall, now_ - seconds(25));
   EXPECT_THAT(text(), HasSubstr("training stood still for 35 s, held up by the host on ranks 0-1: "
-                                "70 GPU seconds lost."));
+                                "4.7 GPU minutes lost."));
 }
 
 TEST_F(HeadlineReasonsTest, APartThatKnowsWhySaysIt) {
@@ -103,7 +103,7 @@ TEST_F(HeadlineReasonsTest, APartThatKnowsWhySaysIt) {
   fires(waits, kInputBound);
   fires(also, kInputBound);
   EXPECT_THAT(text(), HasSubstr("every step waits for data on ranks 0-1: 60 % of the time is lost, "
-                                "46 GPU minutes so far; 4.2"));
+                                "3.0 GPU hours so far; 4.2"));
   also.incident = "of another incident";
   EXPECT_THAT(text(), HasSubstr("every step waits for data on ranks 0-1: 60 %"))
       << "it opened again, after the incident";

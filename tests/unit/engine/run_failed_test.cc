@@ -29,6 +29,8 @@ class RunFailedTest : public testing::Test {
       push(span);
     }
   }
+  // A daemon has a clock, a replay has none.
+  void live_at(std::int64_t second) { engine_.tick(Time{seconds(second)}); }
   void ends(std::int64_t at, EndClass what, EndWeight weight, std::int32_t rank,
             const std::string& text) {
     RunNote note;
@@ -53,6 +55,7 @@ class RunFailedTest : public testing::Test {
 };
 
 TEST_F(RunFailedTest, TheFirstFailureIsCriticalAndOutlivesTheRun) {
+  live_at(100);
   steps(100, 50, 1);
   ends(151, EndClass::cuda_out_of_memory, EndWeight::cause, 3, "torch.OutOfMemoryError: CUDA");
   ends(152, EndClass::exception, EndWeight::consequence, 1, "DistBackendError");
@@ -68,6 +71,7 @@ TEST_F(RunFailedTest, TheFirstFailureIsCriticalAndOutlivesTheRun) {
 }
 
 TEST_F(RunFailedTest, AStepThatBeginsAfterwardsTakesItBack) {
+  live_at(100);
   steps(100, 50, 1);
   ends(151, EndClass::exception, EndWeight::exception, 0, "ValueError: a bad sample");
   ASSERT_THAT(emitted(), SizeIs(1));
@@ -77,7 +81,39 @@ TEST_F(RunFailedTest, AStepThatBeginsAfterwardsTakesItBack) {
   EXPECT_EQ(alerts[0].state, Alert::State::resolved);
 }
 
+// torchrun's table comes after the run has been booked.
+TEST_F(RunFailedTest, WhatIsReadLaterCorrectsIt) {
+  live_at(100);
+  steps(100, 50, 1);
+  ends(151, EndClass::exception, EndWeight::consequence, 0, "Connection reset by peer");
+  auto alerts = emitted();
+  ASSERT_THAT(alerts, SizeIs(1));
+  EXPECT_EQ(alerts[0].verdict.summary, "The run failed at step 50: unknown.");
+  for (std::int64_t second = 152; second < 180; ++second) live_at(second);
+  ends(150, EndClass::signal, EndWeight::root, 1, "Signal 9 (SIGKILL)");
+  alerts = emitted();
+  ASSERT_THAT(alerts, SizeIs(1));
+  EXPECT_EQ(alerts[0].verdict.summary, "The run failed at step 50: signal, first rank 1.");
+  EXPECT_EQ(alerts[0].updated_at, Time{seconds(151)}) << "else it would be taken for an old one";
+}
+
+TEST_F(RunFailedTest, AReplaySaysWhatAllFilesSayTogether) {
+  ends(151, EndClass::exception, EndWeight::exception, 0, "ValueError: a bad sample");
+  EXPECT_THAT(emitted(), IsEmpty()) << "its steps are in a file that has not been read";
+  steps(100, 50, 1);
+  steps(160, 20, 41);
+  ends(181, EndClass::exception, EndWeight::exception, 0, "ValueError: another");
+  engine_.end_of_input();
+  const auto alerts = emitted();
+  ASSERT_THAT(alerts, SizeIs(3)) << "the first one, that it was taken back, and the second";
+  EXPECT_EQ(alerts[0].verdict.step, 50);
+  EXPECT_EQ(alerts[1].state, Alert::State::resolved);
+  EXPECT_EQ(alerts[2].verdict.step, 60);
+  EXPECT_EQ(alerts[2].incident, alerts[2].id) << "each failure speaks for itself";
+}
+
 TEST_F(RunFailedTest, ATimeLimitIsAWarningAndACancellationNothing) {
+  live_at(100);
   steps(100, 50, 1);
   ends(151, EndClass::cancelled, EndWeight::ended, kNoRank, "*** JOB 7 ON n1 CANCELLED AT");
   EXPECT_THAT(emitted(), IsEmpty());
