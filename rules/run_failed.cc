@@ -66,6 +66,7 @@ class RunFailed final : public Rule {
   void on_run_end(const RunEnding& ending, Verdicts& out) override {
     const bool reported = ending.end && ending.end->how.what != EndClass::cancelled &&
                           ending.end->how.what != EndClass::completed;
+    if (!ending.end) return out.restarted(ending.at);
     if (!reported) return out.clear_all(ending.at);
     const std::string key = "attempt " + std::to_string(ending.attempt);
     const Condition condition{

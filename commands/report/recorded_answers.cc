@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <tuple>
 #include <variant>
@@ -33,13 +34,21 @@ const JobHistory* history_of(const Engine& engine, const std::string& name) {
   return nullptr;
 }
 
-std::string wall_time(const RecordedJob& recorded, const ChartRange& range) {
+// The account over time, and for the comparison of attempts the iterations of each.
+void record_attempts(JsonWriter& json, const RecordedJob& recorded, const JobHistory& history,
+                     ChartRange steps, const ChartRange& map) {
   const Ledger& ledger = recorded.engine.ledger();
   for (const auto& [job, run] : ledger.runs()) {
-    if (recorded.engine.interner().subjects[job].job == recorded.job)
-      return wall_time_json(recorded.job, run, ledger.life(job), range);
+    if (recorded.engine.interner().subjects[job].job != recorded.job) continue;
+    const Life life = ledger.life(job);
+    json.key("/api/v1/heatmap?what=wall_time").raw(wall_time_json(recorded.job, run, life, map));
+    if (life.attempts.size() < 2) continue;
+    for (const AttemptInfo& attempt : life.attempts) {
+      steps.attempt = attempt.number;
+      json.key("/api/v1/steps?attempt=" + std::to_string(attempt.number))
+          .raw(steps_json(recorded.job, history, steps));
+    }
   }
-  return "null";
 }
 
 void record_charts(JsonWriter& json, const RecordedJob& recorded) {
@@ -52,7 +61,7 @@ void record_charts(JsonWriter& json, const RecordedJob& recorded) {
   maps.columns = kMapColumns;
   json.key("/api/v1/steps").raw(steps_json(recorded.job, *job, steps));
   json.key("/api/v1/heatmap?what=ranks").raw(rank_map_json(recorded.job, *job, interner, maps));
-  json.key("/api/v1/heatmap?what=wall_time").raw(wall_time(recorded, maps));
+  record_attempts(json, recorded, *job, steps, maps);
   json.key("/api/v1/heatmap?what=utilization")
       .raw(usage_map_json(recorded.job, *job, interner, maps));
   json.key("/api/v1/histogram?what=steps").raw(step_histogram_json(recorded.job, *job, steps));

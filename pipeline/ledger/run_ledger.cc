@@ -20,6 +20,7 @@ constexpr std::size_t kMostBooked = 65'536;
 constexpr std::size_t kMostWork = 4096;
 constexpr double kSlow = 0.2;  // of the last minute
 constexpr double kSlowSeconds = 60;
+constexpr double kSlowKnown = 0.15;  // of it: ten seconds
 constexpr std::uint32_t kRateSteps = 10;
 constexpr std::int64_t kMostPassedOver = 1'000'000;
 
@@ -670,7 +671,9 @@ void RunLedger::book(JobIterations::Booked one, double weight, std::uint32_t ran
   book(spent, ranks);
   if (length > 0) {
     const double lost = spent.parts.lost() / length;
-    slow_ += (lost - slow_) * std::min(1.0, length / kSlowSeconds);
+    const double weight = std::min(1.0, length / kSlowSeconds);
+    slow_ += (lost - slow_) * weight;
+    slow_known_ += (1 - slow_known_) * weight;
   }
   if (booked_now_.size() < kMostBooked) booked_now_.push_back(one);
 }
@@ -780,7 +783,8 @@ LifeState RunLedger::state_of(const Attempt& attempt, const Clock& clock, Life& 
     life.since = attempt.progress;
     return LifeState::stalled;
   }
-  return slow_ > kSlow ? LifeState::slow : LifeState::running;
+  const bool slow = slow_known_ > kSlowKnown && slow_ > kSlow * slow_known_;
+  return slow ? LifeState::slow : LifeState::running;
 }
 
 // Steps that ended after the first end in the last minute, by the time since that; at least ten.
@@ -868,7 +872,13 @@ Life RunLedger::life(const Clock& clock) const {
 
 ColumnChart<PartSeconds> RunLedger::wall_time(const Life& life, const ChartRange& range) const {
   WallTime with_open = wall_time_;
-  with_open.add(spent_until(life.until, life.open));
+  SpentTime open = spent_until(life.until, life.open);
+  SpentTime start{open.from, open.from, {}};
+  for (const LifePart part : {LifePart::restore, LifePart::startup})
+    start.parts[part] = std::exchange(open.parts[part], 0.0);
+  open.from = start.to = start.from + from_seconds(start.parts.total());
+  with_open.add(start);
+  with_open.add(open);
   return with_open.chart(range);
 }
 
@@ -933,6 +943,7 @@ void RunLedger::state(StateIo& io) {
   io(counts_);
   io(total_);
   io(slow_);
+  io(slow_known_);
   io(end_evidences_);
   io(checkpoint_files_);
   io(work_);

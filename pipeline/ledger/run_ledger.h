@@ -249,7 +249,9 @@ class RunLedger {
   std::int64_t done_ = kNoStep;  // the last step that booked attempts have ended
   StepCounts counts_;
   std::int64_t total_ = 0;
-  double slow_ = 0;  // the share of the last minute that causes took, decaying
+  // The share of the last minute that causes took, decaying from 0; of it slow_known_ is known.
+  double slow_ = 0;
+  double slow_known_ = 0;
   EndEvidences end_evidences_;
   std::vector<Time> checkpoint_files_;
   std::map<SubjectId, Work> work_;  // that logs say, of the record that is read

@@ -155,8 +155,7 @@ function loadingNote({batches: {data: batches}, workers: {data: workers}}) {
     notes.push(`A batch takes ${seconds(batches.median_us / 1e6)} from fetch to fetch at the median, ${seconds(batches.max_us / 1e6)} at most.`);
   }
   if (workers?.count) {
-    notes.push(`${count(workers.count)} data loading processes ran, ${duration(workers.median_us / 1e6)} at the median` +
-      `${workers.outlier_count ? `, ${count(workers.outlier_count)} far longer than that` : ''}.`);
+    notes.push(`${count(workers.count)} data loading processes ran.`);
   }
   return notes.join(' ');
 }

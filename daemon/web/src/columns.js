@@ -67,10 +67,11 @@ export function summary(answer) {
 export function wallTime(answer, from = -Infinity, to = Infinity) {
   const {rows = [], start_us: start, width_us: width} = answer || {};
   const sums = (rows[0]?.values || []).map((_, i) => rows.reduce((sum, {values}) => sum + values[i], 0));
-  const kept = [...sums.keys()].filter((i) => sums[i] > 0 && start + (i + 1) * width > from && start + i * width < to);
+  const at = (i) => start + i * width;
+  const kept = [...sums.keys()].filter((i) => sums[i] > 0 && at(i + 1) > from && at(i) < to);
   const total = (values) => kept.reduce((sum, i) => sum + values[i], 0);
   const each = (of) => Object.fromEntries(rows.map(({part, values}) => [part, of(values)]));
-  return {t_us: kept.map((i) => start + i * width), parts: each((values) => kept.map((i) => values[i] / sums[i])),
+  return {t_us: kept.map(at), parts: each((values) => kept.map((i) => values[i] / sums[i])),
     shares: each((values) => total(values) / total(sums))};
 }
 

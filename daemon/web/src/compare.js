@@ -61,7 +61,7 @@ function Comparison({model, then, now}) {
     return () => { shown = false; };
   }, []);
   if (state.error) {
-    return html`<p class="quiet">${state.error.status === 404 ? 'This server does not have it.' : `It could not be read: ${state.error.message}.`}</p>`;
+    return html`<p class="quiet">It could not be read: ${state.error.message}.</p>`;
   }
   if (!state.sides) return html`<p class="quiet">Reading…</p>`;
   const [a, b] = state.sides;

@@ -8,8 +8,8 @@ import {isOver} from './model.js';
 
 const WORTH_SAYING = 0.01;  // of the time
 const WITHOUT = {
-  input_wait: 'waiting for data', io_wait: 'waiting for storage', straggler: 'waiting for the slowest rank', elsewhere: 'waiting for other nodes',
-  redone: 'steps done again', down: 'down time', stalled: 'standing still', unattributed: 'unknown causes',
+  input_wait: 'waiting for data', straggler: 'the slowest rank', elsewhere: 'other nodes', redone: 'steps done again', down: 'down time',
+  stalled: 'stalls', unattributed: 'unknown causes',
 };
 
 // {cause, share, seconds, factor} of the part of the time that costs most; null if nothing is worth fixing. `factor` is how many

@@ -2,7 +2,7 @@
 // The keyboard in charts: the same keys in each.
 
 export const HELP = 'Arrow keys move the cursor, with Shift ten times as far; plus and minus zoom; Page Up and Page Down ' +
-  'move the window; Enter marks one end of a span, and again the other; Escape shows the whole run.';
+  'move the window; Enter marks the ends of a span; Escape shows the whole run.';
 
 // A handler of keydown. `step` is the width of a column, microseconds.
 export function chartKeys(model, step) {

@@ -72,9 +72,7 @@ TEST_F(AlertBookTest, OpensUpdatesAndResolvesOneEpisode) {
 // On several ranks the same step is slow; the files of some are read a little later.
 class SettlingTest : public AlertBookTest {
  protected:
-  SettlingTest() {
-    spec_.incident = {.specificity = 50, .of_one_step = true};
-  }
+  SettlingTest() { spec_.incident = {.specificity = 50, .of_one_step = true}; }
   void slow_step(std::int32_t rank, CauseName cause, Severity severity = Severity::warning) {
     source_.subject = interner_.subjects.intern({"job", "node", rank, ""}).value();
     const Condition condition{.at = at(10), .severity = severity};
