@@ -671,9 +671,9 @@ void RunLedger::book(JobIterations::Booked one, double weight, std::uint32_t ran
   book(spent, ranks);
   if (length > 0) {
     const double lost = spent.parts.lost() / length;
-    const double weight = std::min(1.0, length / kSlowSeconds);
-    slow_ += (lost - slow_) * weight;
-    slow_known_ += (1 - slow_known_) * weight;
+    const double passed = std::min(1.0, length / kSlowSeconds);
+    slow_ += (lost - slow_) * passed;
+    slow_known_ += (1 - slow_known_) * passed;
   }
   if (booked_now_.size() < kMostBooked) booked_now_.push_back(one);
 }
