@@ -194,6 +194,16 @@ struct EngineThread::Impl {
     conditions.insert(conditions.end(), notifying.begin(), notifying.end());
   }
 
+  // All that was there at the start has been read: what ended in it is over before anybody asks.
+  void caught_up() {
+    const Time now = clock.at(report.read_until);
+    pipeline.engine().tick(now);
+    pipeline.engine().tick(now + Nanos{1});
+    // Of a job that goes on, other ranks may still write what they have of the same step.
+    if (checkpoint.files.empty()) return commit_all();
+    commit_and_show();
+  }
+
   // Nothing that is there is left for alerts to wait for.
   void commit_all() {
     pipeline.engine().settle();
@@ -299,7 +309,7 @@ void EngineThread::pass_done(TailReport report) {
     impl.report = std::move(report);
     impl.reported = impl.clock.awake();
     if (!impl.report.complete || std::exchange(impl.header.ready, true)) return;
-    impl.commit_all();  // of all files, as far as they are written
+    impl.caught_up();
   });
 }
 

@@ -192,8 +192,8 @@ void AlertBook::emit(const Alert& alert) {
 void AlertBook::assign(const RuleSpec& rule, Alert& alert) {
   for (Incidents::Change& change : incidents_.update(alert, rule)) {
     const auto take = [&](Alert& changed) {
-      changed.incident = change.incident;
       changed.ranks = change.ranks;
+      return std::exchange(changed.incident, change.incident) != change.incident;
     };
     if (change.id == alert.id) {
       take(alert);
@@ -201,9 +201,10 @@ void AlertBook::assign(const RuleSpec& rule, Alert& alert) {
     }
     if (const auto open = by_id_.find(change.id); open != by_id_.end()) {
       Episode& episode = *open->second;
-      take(episode.alert);
+      const bool loud = take(episode.alert);
       episode.changed = true;
-      emit(episode);
+      episode.dirty = true;
+      if (loud) emit(episode);  // one more rank can wait for flush()
       continue;
     }
     closed_.change(change.id, [&](Alert& closed) {

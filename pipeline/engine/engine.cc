@@ -264,10 +264,11 @@ void Engine::on_hangs(const std::vector<HangFinding>& findings) {
 
 void Engine::tick(Time now) {
   on_hangs(hangs_.take_settled(now));
-  host_->tick(now);
+  // What has ended does not stand still.
   const std::vector<Ledger::Ended> ended = ledger_.tick(now);
   report_endings();
   end(ended);
+  host_->tick(now);
 }
 
 std::vector<RankProcess> Engine::writers() {

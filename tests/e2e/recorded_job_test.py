@@ -9,13 +9,17 @@ import harness
 
 class RecordedJobTest(unittest.TestCase):
     def serious(self):
-        alerts = harness.final(harness.replay(harness.JOB)).values()
+        alerts = harness.final(harness.replay("--parts", harness.JOB)).values()
         return [alert for alert in alerts if alert["severity"] != "info"]
 
     def test_only_the_stall_and_by_both_rules(self):
         stall = harness.truth()["stall"]["step"]
         said = {(alert["rule"], alert["step"]) for alert in self.serious()}
         self.assertEqual(said, {("getnext_outlier", stall), ("step_spike", stall)})
+
+    def test_both_are_one_incident_under_one_id(self):
+        self.assertEqual(len({alert["incident"] for alert in self.serious()}), 1)
+        self.assertEqual([alert["rule"] for alert in harness.final(harness.replay(harness.JOB)).values()], ["step_spike"])
 
     def test_the_numbers(self):
         truth = harness.truth()

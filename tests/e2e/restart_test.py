@@ -26,20 +26,22 @@ class RestartTest(harness.JobTest):
         states = {alert["id"]: alert["state"] for alert in client.alerts}
         return {id for id, state in states.items() if state == "firing"}
 
-    def write_until_firing(self, client):
-        """Writes about half of the job, to a moment when an alert is firing."""
+    def write_until_firing(self, trainwatch, client):
+        """Writes about half of the job, to a moment when an alert is firing, and waits until that is published."""
         for _ in range(10):
             self.job.write_some(40)
 
         def more():
             self.job.write_some(1)
-            return client.poll() and self.firing(client)
-        return harness.wait_for(more, "an alert is firing")
+            trainwatch.wait_until_read()
+            return trainwatch.metric("trainwatch_alert_active") > 0
+        harness.wait_for(more, "an alert is firing")
+        harness.wait_for(lambda: client.poll() and self.firing(client), "it is published")
 
     def test_no_alert_comes_twice(self):
         with self.trainwatch() as trainwatch:
             client = judge.Client(trainwatch.url)
-            self.write_until_firing(client)
+            self.write_until_firing(trainwatch, client)
             trainwatch.wait_until_read()
             client.poll()
             firing, received = self.firing(client), list(client.alerts)
