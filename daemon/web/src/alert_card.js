@@ -4,7 +4,7 @@
 import {html} from 'htm/preact';
 import {useState} from 'preact/hooks';
 import {Download} from './download.js';
-import {ago, clockSeconds, count, duration, percent, plural, seconds, words} from './format.js';
+import {ago, clockSeconds, count, duration, percent, plural, words} from './format.js';
 import {HangRanks} from './hang_ranks.js';
 import {Still} from './still.js';
 
@@ -68,7 +68,6 @@ function card(alert, others, time, model) {
       <${HangRanks} evidence=${alert.evidence} />
       <dl>
         ${alert.cause?.name && html`<dt>cause</dt><dd class="cause">${causeText(alert.cause)}</dd>`}
-        ${alert.lost_seconds > 0 && html`<dt>lost</dt><dd class="lost">${seconds(alert.lost_seconds)}</dd>`}
         ${alert.next && html`<dt>next</dt><dd class="next">${alert.next}</dd>`}
       </dl>
       <div class="more">

@@ -123,7 +123,7 @@ export class TimeChart extends Component {
     const {cursor, clock} = this.props.model;
     const values = this.spec.legend.map((item) => item.value(this.spec.index[i]));
     const anchor = cursor.anchor === null ? '' : `from ${clockSeconds(cursor.anchor / 1000, clock.now())} to `;
-    const at = time === null || i < 0 ? 'latest' : anchor + clockSeconds(time / 1000, clock.now());
+    const at = time === null || i < 0 ? (values.length ? 'latest' : '') : anchor + clockSeconds(time / 1000, clock.now());
     const [when, ...items] = this.readout.current.children;
     write(when, at);
     items.forEach((item, k) => write(item.lastElementChild, i < 0 ? '–' : values[k]));
