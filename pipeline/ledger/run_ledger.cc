@@ -660,22 +660,23 @@ bool RunLedger::take_ended() {
 
 void RunLedger::book(JobIterations::Booked one, double weight, std::uint32_t ranks) {
   lose_as_recorded(one);
-  SpentTime start = take_start(one);
-  SpentTime spent{one.from, one.to, {}};
-  spent.parts.add(one.parts, weight);
-  if (start.to > start.from) {
+  if (one.parts[LifePart::startup] > 0 || one.parts[LifePart::restore] > 0) {
+    SpentTime start = take_start(one);
     start.parts.add(start.parts, weight - 1);
     book(start, ranks);
   }
-  const double length = seconds_between(one.from, one.to);
+  SpentTime spent{one.from, one.to, one.parts};
+  if (weight != 1) spent.parts.add(one.parts, weight - 1);
   book(spent, ranks);
+  const double length = seconds_between(one.from, one.to);
+  const double lost = spent.parts.lost();
   if (length > 0) {
-    const double lost = spent.parts.lost() / length;
     const double passed = std::min(1.0, length / kSlowSeconds);
-    slow_ += (lost - slow_) * passed;
+    slow_ += (lost / length - slow_) * passed;
     slow_known_ += (1 - slow_known_) * passed;
   }
-  if (booked_now_.size() < kMostBooked) booked_now_.push_back(one);
+  const bool loses = lost > 0 || spent.parts[LifePart::redone] > 0;
+  if (loses && booked_now_.size() < kMostBooked) booked_now_.push_back(one);
 }
 
 bool RunLedger::may_finalize(std::size_t place, const Clock& clock) const {

@@ -30,6 +30,7 @@ void spread(TimeColumns<PartSeconds>& columns, Time from, const SpentTime& spent
 void WallTime::add(const SpentTime& spent) {
   if (spent.from < Time{} || spent.to <= spent.from) return;
   spread(whole_, spent.from, spent);
+  if (whole_.width() == recent_.width()) return;  // that is as fine
   const auto kept = static_cast<std::int64_t>(kRecent) * recent_.width();
   spread(recent_, std::max(spent.from, spent.to - kept), spent);
 }
@@ -40,9 +41,7 @@ void WallTime::clear() {
 }
 
 const WallTime::Columns& WallTime::covering(Time from) const {
-  const bool recent =
-      !recent_.empty() && (from >= recent_.begin() || whole_.begin() >= recent_.begin());
-  return recent ? recent_ : whole_;
+  return !recent_.empty() && from >= recent_.begin() ? recent_ : whole_;
 }
 
 double WallTime::spent(LifePart part, Time from, Time to) const {

@@ -2,7 +2,8 @@
 // The ledger over time: into which parts the wall time of a run went, in columns of equal width, as
 // the page draws it and as it is asked what was lost while an alert lasted.
 //
-// Bounded: the last kRecent columns of a second, and the whole run in at most kWhole.
+// Bounded: the whole run in at most kWhole columns, and when these are wider than a second, the
+// last kRecent seconds.
 #pragma once
 
 #include <cstddef>

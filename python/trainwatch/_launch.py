@@ -183,18 +183,25 @@ def end_sidecar(sidecar: subprocess.Popen, launcher: int) -> None:
 
 def run_command(argv: List[str], end_file: Optional[Dict[str, Any]] = None) -> int:
     """Runs another program, passes signals on to it, and returns its exit code; dies as it died."""
-    child = subprocess.Popen(argv)
+    child: Optional[subprocess.Popen] = None
+    early: List[int] = []  # signals that came while the program was being started
     interruptions: List[int] = []
 
     def pass_on(received: int, _: Any) -> None:
         if received in INTERRUPTIONS:
             interruptions[:] = [received]
-        child.send_signal(received)
+        if child is None:
+            early.append(received)
+        else:
+            child.send_signal(received)
 
     for name in PASSED_ON:
         number = getattr(signal, name, None)
         if number is not None:
             signal.signal(number, pass_on)
+    child = subprocess.Popen(argv)
+    for received in early:
+        child.send_signal(received)
     code = child.wait()
     write_end(end_file, dict(end_of_command(code, interruptions), pid=child.pid))
     if code < 0:

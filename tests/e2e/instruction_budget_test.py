@@ -28,7 +28,7 @@ BUDGETS = {
     "replay of system metrics": 1400,
     "analyses of system metrics": 2175,
     "replay of a timeline": 2500,
-    "analyses of a timeline": 7680,
+    "analyses of a timeline": 7740,
     "replay of a Kineto trace": 2870,
 }
 
