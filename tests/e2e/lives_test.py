@@ -17,10 +17,11 @@ ENDS = ("completed cuda_out_of_memory host_out_of_memory time_limit cancelled in
 
 
 class LivesTest(unittest.TestCase):
-    def right(self, *kinds, seeds="0..3", writers=None):
+    def right(self, *kinds, seeds="0..3", writers=None, surfaces=False):
         """Every field of every life is right: state, end, attempts, each part of the wall time, steps, rate, GPU time."""
         command = [sys.executable, LIVES, "check", "--trainwatch=" + harness.binary(), "--kinds=" + ",".join(kinds), "--seeds=" + seeds]
-        done = subprocess.run(command + (["--writers=" + writers] if writers else []) + ["--verbose"], stdout=subprocess.PIPE, text=True)
+        done = subprocess.run(command + (["--writers=" + writers] if writers else []) + (["--surfaces"] if surfaces else []) +
+                              ["--verbose"], stdout=subprocess.PIPE, text=True)
         found = re.search(r"^all +(\d+)/(\d+) +lives", done.stdout, re.M)
         self.assertTrue(found, done.stdout)
         self.assertGreater(int(found[2]), 0, "no such life")
@@ -31,6 +32,11 @@ class LivesTest(unittest.TestCase):
 
     def test_l2_a_wait_is_lost_once(self):
         self.right("slow_half", writers="hook")
+
+    def test_l3_l10_l15_every_surface_has_the_same_numbers(self):
+        """`runs`, and of a daemon as soon as it is ready the API, /metrics and the report: what was lost to the last step, a hang up
+        to the clock, files of two months ago that are finished."""
+        self.right("slow_half", "hang_goes_on", "old_2_months", "attempts", "end_signal", seeds="1", writers="hook", surfaces=True)
 
     def test_l4_a_hang_is_in_the_account_of_all_ranks(self):
         self.right("hang_goes_on", "hang_killed", "hang_open", writers="hook")

@@ -14,7 +14,7 @@ sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "
 import processes  # noqa: E402
 
 ENDED = ("finished", "failed", "cancelled")
-SAMPLE = re.compile(r"^(trainwatch_\w+)\{([^}]*)\} (\S+)$", re.M)
+SAMPLE = re.compile(r"^(trainwatch_\w+)(?:\{([^}]*)\})? (\S+)$", re.M)  # without labels: of a run without a name
 LABEL = re.compile(r'(\w+)="([^"]*)"')
 ANSWERS = re.compile(r'<script type="application/json" id="trainwatch-answers">(.*?)</script>', re.S)
 
