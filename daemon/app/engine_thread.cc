@@ -194,14 +194,14 @@ struct EngineThread::Impl {
     conditions.insert(conditions.end(), notifying.begin(), notifying.end());
   }
 
-  // All that was there at the start has been read: what ended in it is over before anybody asks.
+  // All that was there at the start has been read: what ended in it is over before anybody asks. A
+  // job that was read before may go on: others may still write what they have of the same step.
   void caught_up() {
+    if (!checkpoint.files.empty()) return commit_and_show();
     const Time now = clock.at(report.read_until);
     pipeline.engine().tick(now);
     pipeline.engine().tick(now + Nanos{1});
-    // Of a job that goes on, other ranks may still write what they have of the same step.
-    if (checkpoint.files.empty()) return commit_all();
-    commit_and_show();
+    commit_all();
   }
 
   // Nothing that is there is left for alerts to wait for.

@@ -81,6 +81,8 @@ def judge(delivered, replayed):
     copies = collections.Counter(
         json.dumps({k: v for k, v in alert.items() if k not in ("seq", "epoch")}, sort_keys=True)
         for alert in delivered)
+    for id in [id for id in final if final[id] != expected.get(id)][:3]:
+        print("said %s\nwant %s" % (json.dumps(final[id], sort_keys=True), json.dumps(expected.get(id), sort_keys=True)))
     return {"lost": len(expected.keys() - final.keys()),
             "wrong": sum(final[id] != expected.get(id) for id in final),
             "duplicated": sum(count - 1 for count in copies.values()),
