@@ -7,8 +7,8 @@
 
 namespace trainwatch {
 
-// The value lies beyond the baseline on the other side than the threshold does; more was lost in
-// the window than it is long; or a figure is none. The value may be any, as that of a loss.
+// The value is on the wrong side of the baseline, more time was lost than the window is long, or an
+// amount is negative or not finite. The value itself may be NaN, as a loss can be.
 bool contradicts_itself(const Verdict& verdict);
 
 }  // namespace trainwatch

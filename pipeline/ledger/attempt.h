@@ -87,8 +87,8 @@ class Attempt {
   bool all_ended() const;
   bool all_closed() const;
   bool all_vanished() const;
-  // Of several the only one that went without a word, whose peers then lost their connections;
-  // kNoRank: there is none.
+  // The only rank that ended without saying so while the others said how they ended: they lost
+  // their connection to it. kNoRank if there is no such rank, or more than one.
   std::int32_t silent_rank() const;
 
   // The rank has ended a step, in which it said what `said` has. False: too late.

@@ -25,7 +25,7 @@ struct EndMessage {
   std::string_view behind;
 
   bool has(std::string_view text) const { return find_text(all, text) != std::string_view::npos; }
-  // What follows the first occurrence of `text`; empty if there is none.
+  // What follows the first occurrence of `text`; empty if it does not occur.
   std::string_view past(std::string_view text) const {
     const std::size_t at = find_text(all, text);
     return at == std::string_view::npos ? std::string_view{} : all.substr(at + text.size());
