@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/app/chart_source.h"
 
+#include <algorithm>
 #include <boost/asio/post.hpp>
 #include <optional>
 #include <set>
@@ -76,13 +77,15 @@ HttpResponse answer_chart(const Ledger& ledger, const Interner& interner, const 
   for (const auto& [job, run] : ledger.runs()) names.push_back(interner.subjects[job].job);
   const JobChoice chosen = choose_job(names, query.job);
   if (chosen.refused != 0) return error_response(chosen.refused);
-  static const RunLedger nothing;
+  const auto found = std::ranges::find_if(ledger.runs(), [&](const auto& run) {
+    return interner.subjects[run.first].job == chosen.job;
+  });
   HttpResponse response;
-  response.body = wall_time_json(chosen.job, nothing, {}, query.range) + "\n";
-  for (const auto& [job, run] : ledger.runs()) {
-    if (interner.subjects[job].job != chosen.job) continue;
-    response.body = wall_time_json(chosen.job, run, ledger.life(job), query.range) + "\n";
-  }
+  response.body =
+      (found == ledger.runs().end()
+           ? wall_time_json(chosen.job, RunLedger(), {}, query.range)
+           : wall_time_json(chosen.job, found->second, ledger.life(found->first), query.range)) +
+      "\n";
   return response;
 }
 

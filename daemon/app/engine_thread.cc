@@ -199,7 +199,7 @@ struct EngineThread::Impl {
   void caught_up() {
     if (!checkpoint.files.empty()) return commit_and_show();
     const Time now = clock.at(report.read_until);
-    pipeline.engine().tick(now);
+    pipeline.engine().tick(now);  // the first one only sets the clock
     pipeline.engine().tick(now + Nanos{1});
     commit_all();
   }

@@ -89,12 +89,13 @@ class AlertBook {
   // Emits all changes that were held back.
   void flush();
 
-  // The alerts emitted since the last call, in order; those that have settled. Of an alert that had
-  // not, once each: that it fires, and that it is over.
+  // All alerts emitted since the last call, in order.
   std::vector<Alert> take_emitted();
+  // Only those that have settled. An alert that had to wait comes at most twice, firing and
+  // resolved, each with its latest content.
   std::vector<Alert> take_settled();
   bool has_settled() const;
-  // The input ends, or the process: nothing that is emitted waits any longer.
+  // Nothing waits any longer: the input or the process ends.
   void settle();
 
   // Calls visit(rule, alert) for each that fires.

@@ -6,7 +6,7 @@
 #include <functional>
 #include <vector>
 
-#include "pipeline/analysis/table_cells.h"
+#include "pipeline/analysis/history/map_columns.h"
 #include "pipeline/engine/alert_json.h"
 #include "pipeline/engine/headline_text.h"
 
@@ -91,23 +91,22 @@ void write_life(JsonWriter& json, const Life& life) {
 std::string wall_time_json(const std::string& job, const RunLedger& run, const Life& life,
                            const ChartRange& range) {
   const ColumnChart<PartSeconds> chart = run.wall_time(life, range);
-  const auto place_of = [&chart](Time begin) {
-    return static_cast<std::size_t>((begin - chart.columns.front().first) / chart.width);
-  };
-  const std::size_t columns = chart.columns.empty() ? 0 : place_of(chart.columns.back().first) + 1;
+  const MapColumns columns(chart);
   JsonWriter json;
-  json.begin_object().field("job", job).field("what", "wall_time").key("start_us");
-  columns == 0 ? json.null() : json.value(to_us(chart.columns.front().first));
-  json.field("width_us", to_us(chart.width)).field("columns", columns).key("rows").begin_array();
+  json.begin_object();
+  columns.write_head(json, job, "wall_time");
+  json.key("rows").begin_array();
   for (std::size_t i = 0; i < kLifeParts; ++i) {
     const auto part = static_cast<LifePart>(i);
-    std::vector<std::optional<double>> row(columns);
-    for (const auto& [begin, column] : chart.columns) row[place_of(begin)] = rounded(column[part]);
-    if (std::ranges::none_of(row, [](const auto& seconds) { return seconds.value_or(0) > 0; }))
-      continue;
-    json.begin_object().field("part", to_string(part)).key("values").begin_array();
-    for (const auto& seconds : row) seconds ? json.value(*seconds) : json.null();
-    json.end_array().end_object();
+    const auto value_of = [part](const PartSeconds& column) {
+      return std::optional(rounded(column[part]));
+    };
+    const bool has = std::ranges::any_of(
+        chart.columns, [&](const auto& column) { return *value_of(column.second) > 0; });
+    if (!has) continue;
+    json.begin_object().field("part", to_string(part));
+    columns.write_row(json, "values", value_of);
+    json.end_object();
   }
   return json.end_array().end_object().take();
 }

@@ -42,15 +42,10 @@ void keep_recent(std::vector<AlertView>& over, const Life& life) {
 double lost_to(const AlertView& view, const RunLedger& run, const Life& life) {
   const Alert& alert = *view.alert;
   const Time until = alert.ended_at == kNoTime ? life.until : alert.ended_at;
-  const auto spent = [&](LifePart part) { return run.spent(part, alert.began(), until, life); };
+  const PartSeconds spent = run.spent(alert.began(), until, life);
   const CauseName cause = alert.verdict.cause.name;
-  const double own = cause == CauseName::unattributed ? 0 : spent(part_of(cause));
-  if (own > 0) return own;
-  double all = 0;
-  for (std::size_t i = 0; i < kLifeParts; ++i) {
-    if (is_trouble(static_cast<LifePart>(i))) all += spent(static_cast<LifePart>(i));
-  }
-  return all;
+  const double own = cause == CauseName::unattributed ? 0 : spent[part_of(cause)];
+  return own > 0 ? own : spent.lost();
 }
 
 // Jobs of which a GPU has been sampled.

@@ -88,7 +88,6 @@ class JobIterations {
     std::int64_t last_step = 0;
     std::uint32_t steps = 1;
     PartSeconds parts;
-    double ranks = 1;
   };
 
   explicit JobIterations(std::uint32_t ranks = 1) : ranks_(ranks) {}

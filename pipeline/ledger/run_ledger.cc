@@ -431,9 +431,8 @@ std::optional<AttemptEnd> RunLedger::end_of_past(std::size_t place) const {
   const bool last = place + 1 == past_.size();
   const Time next = last ? attempts_.front().info.began : past_[place + 1].began;
   const Time from = std::max(past_[place].began, past_[place].step_began);
-  const auto found = end_evidences_.verdict(from, next);
-  if (!found) return past_[place].end;
-  auto end = found;
+  auto end = end_evidences_.verdict(from, next);
+  if (!end) return past_[place].end;
   if (past_[place].end) end->at = std::max(end->at, past_[place].end->at);
   return end;
 }
@@ -883,12 +882,14 @@ ColumnChart<PartSeconds> RunLedger::wall_time(const Life& life, const ChartRange
   return with_open.chart(range);
 }
 
-double RunLedger::spent(LifePart part, Time from, Time to, const Life& life) const {
+PartSeconds RunLedger::spent(Time from, Time to, const Life& life) const {
   const SpentTime open = spent_until(life.until, life.open);
   const double length = seconds_between(open.from, open.to);
   const double within = seconds_between(std::max(open.from, from), std::min(open.to, to));
   const double share = length > 0 ? std::clamp(within / length, 0.0, 1.0) : 0.0;
-  return wall_time_.spent(part, from, to) + open.parts[part] * share;
+  PartSeconds spent = wall_time_.spent(from, to);
+  spent.add(open.parts, share);
+  return spent;
 }
 
 bool RunLedger::take_all_changed() {

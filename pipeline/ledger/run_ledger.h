@@ -155,7 +155,7 @@ class RunLedger {
   WallTime& wall_time() { return wall_time_; }
   // With what is open, as `life` has it.
   ColumnChart<PartSeconds> wall_time(const Life& life, const ChartRange& range) const;
-  double spent(LifePart part, Time from, Time to, const Life& life) const;
+  PartSeconds spent(Time from, Time to, const Life& life) const;
   const PartSeconds& booked_by_ranks() const { return rank_parts_; }
   std::uint64_t attempts_begun() const { return begun_; }
   // The origin of its iterations: they come from one source.

@@ -44,12 +44,14 @@ const WallTime::Columns& WallTime::covering(Time from) const {
   return !recent_.empty() && from >= recent_.begin() ? recent_ : whole_;
 }
 
-double WallTime::spent(LifePart part, Time from, Time to) const {
+PartSeconds WallTime::spent(Time from, Time to) const {
   const Columns& columns = covering(from);
-  double sum = 0;
+  PartSeconds sum;
   columns.each(from, to, [&](Time start, const PartSeconds& column) {
     const Nanos within = std::min(start + columns.width(), to) - std::max(start, from);
-    sum += std::min(column[part], std::max(to_seconds(within), 0.0));
+    const double most = std::max(to_seconds(within), 0.0);
+    for (std::size_t i = 0; i < kLifeParts; ++i)
+      sum.seconds[i] += std::min(column.seconds[i], most);
   });
   return sum;
 }

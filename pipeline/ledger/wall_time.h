@@ -33,8 +33,9 @@ class WallTime {
   void add(const SpentTime& spent);
   void clear();
 
-  // Of a part between two times, as exactly as the columns are fine: no more than that time.
-  double spent(LifePart part, Time from, Time to) const;
+  // How the time between the two was spent, as exactly as the columns are fine: no part is longer
+  // than that time.
+  PartSeconds spent(Time from, Time to) const;
   // From the finest columns that cover the range.
   ColumnChart<PartSeconds> chart(const ChartRange& range) const;
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "pipeline/analysis/history/chart_columns.h"
+#include "pipeline/analysis/history/map_columns.h"
 #include "pipeline/analysis/table_cells.h"
 #include "trainwatch/json_writer.h"
 
@@ -80,43 +81,6 @@ void write_time(JsonWriter& json, std::string_view name, Time time) {
   json.key(name);
   time == kNoTime ? json.null() : json.value(to_us(time));
 }
-
-// The rows of a heat map have a value for every column, also for those without content.
-template <class Column>
-class MapColumns {
- public:
-  MapColumns(const TimeColumns<Column>& kept, const ChartRange& range)
-      : chart_(chart_of(kept, range)) {
-    if (chart_.columns.empty()) return;
-    const auto columns = (chart_.columns.back().first - start()) / chart_.width + 1;
-    by_place_.resize(static_cast<std::size_t>(columns));
-    for (const auto& [begin, column] : chart_.columns) {
-      by_place_[static_cast<std::size_t>((begin - start()) / chart_.width)] = &column;
-    }
-  }
-
-  void write_head(JsonWriter& json, const std::string& job, std::string_view what) const {
-    json.field("job", job).field("what", what);
-    write_time(json, "start_us", chart_.columns.empty() ? kNoTime : start());
-    json.field("width_us", to_us(chart_.width)).field("columns", by_place_.size());
-  }
-  // `value_of(column)`: nullopt is null.
-  template <class ValueOf>
-  void write_row(JsonWriter& json, std::string_view name, ValueOf&& value_of) const {
-    json.key(name).begin_array();
-    for (const Column* column : by_place_) {
-      const std::optional<float> value = column != nullptr ? value_of(*column) : std::nullopt;
-      value ? json.value(*value) : json.null();
-    }
-    json.end_array();
-  }
-
- private:
-  Time start() const { return chart_.columns.front().first; }
-
-  ColumnChart<Column> chart_;
-  std::vector<const Column*> by_place_;
-};
 
 std::optional<float> mean(const SlotColumn& column, std::size_t slot) {
   const std::uint32_t count = column.count(slot);
@@ -204,7 +168,7 @@ std::string last_steps_json(const std::string& name, const JobHistory& job,
 
 std::string rank_map_json(const std::string& name, const JobHistory& job, const Interner& interner,
                           const ChartRange& range) {
-  const MapColumns<JobHistory::RankColumn> columns(job.ranks(), range);
+  const MapColumns columns(chart_of(job.ranks(), range));
   std::vector<std::pair<SubjectId, std::size_t>> rows;
   for (std::size_t slot = 0; slot < job.rank_slots().size(); ++slot) {
     if (job.rank_slots()[slot]) rows.emplace_back(*job.rank_slots()[slot], slot);
@@ -235,7 +199,7 @@ std::string rank_map_json(const std::string& name, const JobHistory& job, const 
 
 std::string usage_map_json(const std::string& name, const JobHistory& job, const Interner& interner,
                            const ChartRange& range) {
-  const MapColumns<SlotColumn> columns(job.usage(), range);
+  const MapColumns columns(chart_of(job.usage(), range));
   std::vector<std::pair<Series, std::size_t>> rows;
   for (std::size_t slot = 0; slot < job.series_slots().size(); ++slot) {
     if (job.series_slots()[slot])

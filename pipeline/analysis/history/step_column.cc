@@ -33,7 +33,6 @@ std::array<Nanos, kIterationParts> parts_of(const Step& step) {
 
 StepFigures::StepFigures(const Step& step)
     : took(to_seconds(step.iteration())),
-      elapsed(took * step.steps),
       parts(),
       evaluation(to_seconds(step.evaluation)),
       number(step.number),
@@ -48,7 +47,6 @@ void StepColumn::add(const StepFigures& step) {
   longest = std::max(longest, static_cast<float>(step.took));
   attempt = std::max(attempt, step.attempt);
   last_step = std::max(last_step, step.number);
-  elapsed += step.elapsed;
   add_each(parts, step.parts);
   evaluation += step.evaluation;
 }
@@ -66,7 +64,6 @@ void StepColumn::merge(const StepColumn& other) {
   longest = std::max(longest, other.longest);
   attempt = std::max(attempt, other.attempt);
   last_step = std::max(last_step, other.last_step);
-  elapsed += other.elapsed;
   add_each(parts, other.parts);
   evaluation += other.evaluation;
   loads += other.loads;

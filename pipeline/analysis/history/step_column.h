@@ -44,7 +44,6 @@ struct StepFigures {
   explicit StepFigures(const Step& step);
 
   double took;                                // seconds, of an iteration
-  double elapsed;                             // seconds, of all its iterations
   std::array<double, kIterationParts> parts;  // seconds
   double evaluation;                          // seconds
   std::int64_t number;
@@ -57,7 +56,6 @@ struct StepColumn {
   float longest = 0;
   std::uint32_t attempt = 0;  // the latest
   std::int64_t last_step = kNoStep;
-  double elapsed = 0;                           // seconds
   std::array<double, kIterationParts> parts{};  // seconds
   double evaluation = 0;                        // seconds, not part of iterations
   std::uint64_t loads = 0;                      // calls for the next batch

@@ -54,11 +54,11 @@ TEST(WallTime, WhatWasSpentInATimeIsNoMoreThanThatTime) {
   WallTime time;
   for (int i = 0; i < 10'000; ++i)
     time.add(spent(i, i + 1, i % 100 < 30 ? LifePart::input_wait : LifePart::training));
-  EXPECT_NEAR(time.spent(LifePart::input_wait, at(0), at(10'000)), 3'000, 1);
-  EXPECT_NEAR(time.spent(LifePart::input_wait, at(2'000), at(6'000)), 1'200, 20);
-  EXPECT_LE(time.spent(LifePart::input_wait, at(2'000), at(2'004)), 4 + 1e-9);
-  EXPECT_NEAR(time.spent(LifePart::input_wait, at(9'900), at(9'925)), 25, 1e-6) << "by second";
-  EXPECT_EQ(time.spent(LifePart::stalled, at(0), at(10'000)), 0);
+  EXPECT_NEAR(time.spent(at(0), at(10'000))[LifePart::input_wait], 3'000, 1);
+  EXPECT_NEAR(time.spent(at(2'000), at(6'000))[LifePart::input_wait], 1'200, 20);
+  EXPECT_LE(time.spent(at(2'000), at(2'004))[LifePart::input_wait], 4 + 1e-9);
+  EXPECT_NEAR(time.spent(at(9'900), at(9'925))[LifePart::input_wait], 25, 1e-6) << "by second";
+  EXPECT_EQ(time.spent(at(0), at(10'000))[LifePart::stalled], 0);
 }
 
 TEST(WallTime, ARestartLosesNothing) {
