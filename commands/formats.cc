@@ -172,12 +172,15 @@ void FormatReporter::count(const EventBatch& batch, FileReport& report) const {
 void FormatReporter::explain(FileReport& report) const {
   const auto all = formats_.all();
   const auto declaration = std::ranges::find_if(all, [&report](const FormatDeclaration* each) {
-    return each->name == report.declared && reader_of(each->kind) == report.format;
+    const std::string_view reader = report.format == "text" ? "console" : report.format;
+    return each->name == report.declared && reader_of(each->kind) == reader;
   });
   if (declaration != all.end()) {
     report.why = "it has " + probe_of(**declaration);
-  } else if (report.format == "console") {
-    report.skipped = "its name is that of a console log, but no line is of a known format";
+  } else if (report.declared.starts_with("guessed_")) {
+    report.why = "no format knows it; guessed by the names of its values";
+  } else if (report.format == "console" || report.format == "text") {
+    report.skipped = "no line is of a known format";
   } else if (report.format == kUnknownFormat.name) {
     report.skipped = "no format knows it";
   } else if (report.format == kEmptyFormat.name) {
@@ -296,11 +299,11 @@ int formats(const FormatsOptions& options, std::ostream& out, std::ostream& err)
   for (const std::string& path : listing.files) {
     const auto report = reporter.read(path);
     if (!report) continue;
-    ++read;
+    read += report->skipped.empty() ? 1 : 0;
     (options.json ? print_json : print_text)(*report, reporter.interner(), out);
   }
   out.flush();
-  return read > 0 && read == listing.files.size() && out ? exit_code::done : exit_code::failed;
+  return read > 0 && out ? exit_code::done : exit_code::failed;
 }
 
 }  // namespace trainwatch

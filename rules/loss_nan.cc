@@ -198,15 +198,19 @@ Verdict LossNan::describe(const Tag& tag, const Scalar& scalar) const {
 }  // namespace
 
 const RuleSpec& rule() {
-  static const RuleSpec spec = make_spec<LossNan, Params>(
-      {.id = "loss_nan",
-       .scope = Scope::rank,
-       .summary = "A loss or a gradient norm that the job logs is NaN or infinite.",
-       .doc = "The first logged loss or gradient norm that is not a finite number, or a count of "
-              "steps with NaN above 0. A gradient norm that overflows under a loss scale belongs "
-              "to a step that is skipped, and counts only after many in a row."},
-      {field("skipped_steps", &Params::skipped_steps, 0, 100000,
-             "With a loss scale, so many gradient norms in a row may be infinite or NaN.")});
+  static const RuleSpec spec = [] {
+    RuleSpec made = make_spec<LossNan, Params>(
+        {.id = "loss_nan",
+         .scope = Scope::rank,
+         .summary = "A loss or a gradient norm that the job logs is NaN or infinite.",
+         .doc = "The first logged loss or gradient norm that is not a finite number, or a count of "
+                "steps with NaN above 0. A gradient norm that overflows under a loss scale belongs "
+                "to a step that is skipped, and counts only after many in a row."},
+        {field("skipped_steps", &Params::skipped_steps, 0, 100000,
+               "With a loss scale, so many gradient norms in a row may be infinite or NaN.")});
+    made.trusts_guesses = true;
+    return made;
+  }();
   return spec;
 }
 

@@ -181,6 +181,9 @@ struct RuleSpec {
   std::any defaults;          // a Params
   Nanos hold{};               // the default of `for`
   bool on_by_default = true;  // false: runs only if enabled by name
+  // Critical also where the format of a job's records is guessed; other rules about steps and
+  // scalars only warn then.
+  bool trusts_guesses = false;
   IncidentRole incident{};
   std::function<std::unique_ptr<Rule>(const std::any& params, const RuleContext&)> make;
 };

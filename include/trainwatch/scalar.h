@@ -33,6 +33,7 @@ enum class ScalarKind : std::uint8_t {
   memory_bytes,
   epoch,
   total_steps,
+  elapsed_seconds,  // since the process, or its training, began
   count_,
 };
 
@@ -56,6 +57,7 @@ inline std::string_view to_string(ScalarKind kind) {
       "memory_bytes",
       "epoch",
       "total_steps",
+      "elapsed_seconds",
   };
   static_assert(std::size(kNames) == static_cast<std::size_t>(ScalarKind::count_));
   return kNames[static_cast<std::size_t>(kind)];
@@ -74,6 +76,7 @@ struct Scalar {
   std::uint32_t steps = 1;
   ScalarKind kind = ScalarKind::other;
   bool timed = false;       // the record has its own time
+  bool guessed = false;     // no format is known to be that of the record: its names say what it is
   bool ends_record = true;  // no other scalar of its record follows
 };
 

@@ -170,6 +170,7 @@ void Engine::read(const std::string& job, Time written) {
 
 void Engine::on_logged(const Step& step) {
   saw(step.subject, step.end());
+  if (step.duration == Nanos{}) return ledger_.on(step);  // nothing says when it was
   step_feed_.add(step);
   metrics_.on(step);
   ledger_.on(step);
@@ -211,6 +212,7 @@ void Engine::on_complete_logged_steps() {
 }
 
 void Engine::on_complete_step(const Step& step) {
+  if (step.duration == Nanos{}) return;
   ledger_.on_complete(step);
   history_.on(step);
   step_attempt_ = step.attempt;
@@ -350,8 +352,13 @@ class Engine::RuleOutput final : public Output {
  protected:
   bool wants(const Condition& condition) override {
     const bool outlives = source_.config->spec->incident.outlives_run;
-    return (outlives || !engine_.ledger_.is_over(source_.subject, condition.at)) &&
-           book().fires(source_, condition);
+    if (!outlives && engine_.ledger_.is_over(source_.subject, condition.at)) return false;
+    if (condition.severity != Severity::critical || !is_guessed()) {
+      return book().fires(source_, condition);
+    }
+    Condition warns = condition;
+    warns.severity = Severity::warning;
+    return book().fires(source_, warns);
   }
   void put(Verdict verdict) override {
     if (contradicts_itself(verdict)) {
@@ -364,6 +371,13 @@ class Engine::RuleOutput final : public Output {
 
  private:
   AlertBook& book() { return engine_.book_; }
+  // What the rule judges may be something else than it is taken for.
+  bool is_guessed() const {
+    const RuleSpec& rule = *source_.config->spec;
+    const Interest& in = rule.interest;
+    return !rule.trusts_guesses && (in.steps || in.complete_steps || in.scalars) &&
+           engine_.logged_steps_.is_guessed(source_.subject);
+  }
   void want_times() { engine_.host_->want_times(engine_.book_.waiting()); }
 
   Engine& engine_;

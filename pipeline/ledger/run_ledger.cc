@@ -4,6 +4,9 @@
 #include <algorithm>
 #include <array>
 #include <utility>
+#include <vector>
+
+#include "trainwatch/stats/median.h"
 
 namespace trainwatch {
 namespace {
@@ -805,12 +808,27 @@ double RunLedger::rate(const Life& life, const Attempt& last,
   std::size_t first = ends.size() - 1;
   std::uint64_t steps = ends[first].steps;
   while (first > 0 && of_attempt(ends[first - 1]) &&
-         (ends[first - 1].at >= to - std::chrono::seconds(60) || steps < kRateSteps + 1)) {
+         (ends[first - 1].at >= to - std::chrono::seconds(60) ||
+          steps - ends[first].steps < kRateSteps)) {
     --first;
     steps += ends[first].steps;
   }
   const double seconds = seconds_between(ends[first].at, to);
   return seconds > 0 ? static_cast<double>(steps - ends[first].steps) / seconds : 0;
+}
+
+// Until the clean pace is known, or for ever where a log has few records: the median of those there
+// are. 0: there are none.
+double RunLedger::seconds_per_step(const Attempt& last, const std::deque<StepEnd>& ends) const {
+  const double clean = pace_of(last).clean();
+  if (clean > 0) return clean;
+  std::vector<double> paces;
+  for (std::size_t i = 1; i < ends.size(); ++i) {
+    const double seconds = seconds_between(ends[i - 1].at, ends[i].at);
+    if (ends[i - 1].at < last.info.began || !(seconds > 0) || ends[i].steps == 0) continue;
+    paces.push_back(seconds / ends[i].steps);
+  }
+  return paces.empty() ? 0 : median_in(paces);
 }
 
 Life RunLedger::life(const Clock& clock) const {
@@ -862,7 +880,7 @@ Life RunLedger::life(const Clock& clock) const {
   life.step = last.info.last_step;
   life.last_step_at = counts.ends.empty() ? kNoTime : counts.ends.back().at;
   life.total_steps = total_ >= life.step ? total_ : 0;
-  life.seconds_per_step = pace_of(last).clean();
+  life.seconds_per_step = seconds_per_step(last, counts.ends);
   life.steps_per_second = rate(life, last, counts.ends);
   const bool training = life.state == LifeState::running || life.state == LifeState::slow;
   if (training && total_ > life.step && life.step != kNoStep && life.steps_per_second > 0)

@@ -230,6 +230,7 @@ class RunLedger {
   CleanPace& pace_of(const Attempt& attempt);
   const CleanPace& pace_of(const Attempt& attempt) const;
   Time now(const Clock& clock) const;
+  double seconds_per_step(const Attempt& last, const std::deque<StepEnd>& ends) const;
   double rate(const Life& life, const Attempt& last, const std::deque<StepEnd>& ends) const;
   LifeState state_of(const Attempt& attempt, const Clock& clock, Life& life) const;
 

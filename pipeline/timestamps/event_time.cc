@@ -66,6 +66,7 @@ void scalar_state(StateIo& io, Scalar& scalar) {
   io(scalar.steps);
   enum_state(io, scalar.kind, ScalarKind::count_);
   io(scalar.timed);
+  io(scalar.guessed);
   io(scalar.ends_record);
 }
 

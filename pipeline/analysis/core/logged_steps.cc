@@ -45,6 +45,8 @@ void LoggedSteps::Lane::state(StateIo& io) {
   io(pace);
   io(waiting);
   io(held);
+  io(guessed);
+  io(elapsed);
   if (source >= Source::count_ || span < 0 || !is_possible(at) || !is_possible(end)) io.fail();
 }
 
@@ -64,7 +66,7 @@ std::optional<Step> LoggedSteps::on(const Scalar& scalar) {
       lane->waiting->data_wait = std::min(from_seconds(scalar.value), lane->waiting->iteration());
     }
     lane->held.waited(scalar.step, from_seconds(scalar.value));
-  } else if (is_clock(*lane, scalar)) {
+  } else if (lane->guessed = lane->guessed || scalar.guessed; is_clock(*lane, scalar)) {
     if (lane->waiting && lane->waiting->number != scalar.step) complete(*lane);
     read_clock(*lane, scalar);
   }
@@ -78,22 +80,53 @@ LoggedSteps::Lane* LoggedSteps::lane_of(SubjectId subject) {
   return lanes_.size() < kMost ? &lanes_[subject] : nullptr;
 }
 
+LoggedSteps::Source LoggedSteps::source_of(const Scalar& scalar) const {
+  if (interner_.text(scalar.tag).starts_with("epoch")) return Source::none;
+  switch (scalar.kind) {
+    case ScalarKind::step_seconds:
+    case ScalarKind::steps_per_second:
+      return Source::durations;
+    case ScalarKind::elapsed_seconds:
+      return Source::elapsed;
+    case ScalarKind::loss:
+      return scalar.timed ? Source::times : Source::numbers;
+    case ScalarKind::learning_rate:
+      return scalar.timed ? Source::rates : Source::none;
+    case ScalarKind::other:
+      if (!scalar.guessed) return Source::none;
+      return scalar.timed ? Source::rates : Source::numbers;
+    default:
+      return Source::none;
+  }
+}
+
 // A better clock than the one so far takes over, and what is usual is learned anew.
 bool LoggedSteps::is_clock(Lane& lane, const Scalar& scalar) const {
-  if (lane.clock == scalar.tag && lane.source != Source::none) return true;
-  const bool rate =
-      scalar.kind == ScalarKind::step_seconds || scalar.kind == ScalarKind::steps_per_second;
-  Source source = Source::none;
-  if (rate) source = Source::durations;
-  if (scalar.kind == ScalarKind::learning_rate && scalar.timed) source = Source::rates;
-  if (scalar.kind == ScalarKind::loss && scalar.timed) source = Source::times;
-  if (source <= lane.source || interner_.text(scalar.tag).starts_with("epoch")) return false;
+  if (lane.clock == scalar.tag && lane.source != Source::none) {
+    if (lane.source != Source::numbers || !scalar.timed) return true;
+  }
+  const Source source = source_of(scalar);
+  if (source <= lane.source) return false;
   lane.clock = scalar.tag;
   lane.source = source;
   lane.iteration = {};
   lane.at = kNoTime;
+  lane.elapsed = 0;
   lane.pace.begin_attempt();
   return true;
+}
+
+// How long one of the `span` steps since the record before took. 0: it does not say.
+double LoggedSteps::seconds_of(Lane& lane, const Scalar& scalar, std::int64_t span, Nanos since) {
+  if (lane.source == Source::durations) {
+    return scalar.kind == ScalarKind::steps_per_second ? 1 / scalar.value : scalar.value;
+  }
+  const double elapsed = lane.elapsed;
+  if (lane.source == Source::elapsed) lane.elapsed = scalar.value;
+  if (span == 0 || lane.source == Source::numbers) return 0;
+  const double seconds =
+      lane.source == Source::elapsed ? scalar.value - elapsed : to_seconds(since);
+  return seconds / static_cast<double>(span);
 }
 
 void LoggedSteps::read_clock(Lane& lane, const Scalar& scalar) {
@@ -101,14 +134,10 @@ void LoggedSteps::read_clock(Lane& lane, const Scalar& scalar) {
   const Time before = std::exchange(lane.at, scalar.at);
   const std::int64_t last = std::exchange(lane.iteration.step, scalar.step);
   lane.timed = scalar.timed;
-  lane.span = 0;
-  double seconds = scalar.value;
-  if (scalar.kind == ScalarKind::steps_per_second) seconds = 1 / scalar.value;
-  if (lane.source != Source::durations) {
-    const bool follows = before != kNoTime && last != kNoStep && scalar.step > last;
-    lane.span = follows ? scalar.step - last : 0;
-    seconds = follows ? to_seconds(scalar.at - before) / static_cast<double>(lane.span) : 0;
-  }
+  const bool follows = before != kNoTime && last != kNoStep && scalar.step > last;
+  lane.span = follows && lane.source != Source::durations ? scalar.step - last : 0;
+  const Nanos since = follows ? scalar.at - before : Nanos{};
+  const double seconds = seconds_of(lane, scalar, lane.span, since);
   lane.iteration.seconds = is_seconds(seconds) ? seconds : 0;
   if (lane.number != kNoStep && scalar.step + 1 < lane.number) {
     lane.number = kNoStep;
@@ -128,7 +157,8 @@ bool LoggedSteps::Lane::begins_epoch(const Scalar& scalar, Time before) const {
 
 std::optional<Step> LoggedSteps::close(Lane& lane, SubjectId subject) {
   const Figure read = lane.iteration;
-  if (read.seconds == 0 || read.step <= lane.number) return std::nullopt;
+  const bool lasts = read.seconds != 0 || lane.source == Source::numbers;
+  if (!lasts || read.step <= lane.number) return std::nullopt;
   Step step;
   step.restarts = std::exchange(lane.restarted, false);
   step.opens_epoch = std::exchange(lane.epoch, false);
@@ -141,7 +171,7 @@ std::optional<Step> LoggedSteps::close(Lane& lane, SubjectId subject) {
   std::int64_t span = step.opens_attempt ? lane.span : read.step - lane.number;
   if (step.opens_epoch) span = lane.steps;
   if (span > 1) {
-    const double most = std::clamp(kLongest / read.seconds, 1.0, 1e9);
+    const double most = std::clamp(kLongest / std::max(read.seconds, 0.1), 1.0, 1e9);
     step.steps = static_cast<std::uint32_t>(std::min(static_cast<double>(span), most));
   }
   step.duration = from_seconds(read.seconds);
@@ -194,6 +224,15 @@ bool LoggedSteps::is_last(const Step& step) const {
   const auto lane = lanes_.find(step.subject);
   return lane != lanes_.end() && lane->second.total > 0 &&
          static_cast<double>(step.number) >= lane->second.total;
+}
+
+bool LoggedSteps::is_guessed(SubjectId subject) const {
+  const auto known = lanes_.find(subject);
+  if (known != lanes_.end()) return known->second.guessed;
+  const Subject& job = interner_.subjects[subject];
+  return job.rank == kNoRank && std::ranges::any_of(lanes_, [&](const auto& entry) {
+           return entry.second.guessed && interner_.subjects[entry.first].job == job.job;
+         });
 }
 
 void LoggedSteps::complete(Lane& lane) {

@@ -3,9 +3,10 @@
 // anything at all with a step and a time. For jobs that write neither timeline nor profiler traces.
 //
 // One tag of a rank is its clock: one that says how long an iteration takes or how many pass in a
-// second, or else the first loss whose records have times, or a learning rate where nothing says
-// more; then an iteration takes the time since the record before by the steps between them, with
-// all pauses in that time. Tags of epochs count something else and are never the clock.
+// second, or else the time since the training began, or the first loss whose records have times, or
+// a learning rate where nothing says more; then an iteration takes the time since the record before
+// by the steps between them, with all pauses in that time. Tags of epochs count something else and
+// are never the clock. Where nothing at all says when, the steps of a loss have no length.
 //
 // A record gives one Step, of origin `log`: an iteration as long as the mean of the `steps` that it
 // stands for. What it waited for data comes from a scalar of the same step, before or after.
@@ -55,6 +56,8 @@ class LoggedSteps {
   const std::vector<Step>& completed() const { return completed_; }
   // The job has said how many steps it takes, and this one is the last.
   bool is_last(const Step& step) const;
+  // Whether what the subject, or a rank of the job, logs is guessed at (Scalar::guessed).
+  bool is_guessed(SubjectId subject) const;
   // The input has ended: completes all others.
   void finish();
 
@@ -65,7 +68,7 @@ class LoggedSteps {
 
  private:
   // What a clock is made of, the better the later.
-  enum class Source : std::uint8_t { none, rates, times, durations, count_ };
+  enum class Source : std::uint8_t { none, numbers, rates, times, elapsed, durations, count_ };
 
   struct Figure {
     std::int64_t step = kNoStep;
@@ -90,6 +93,8 @@ class LoggedSteps {
     std::uint32_t attempt = 1;
     bool restarted = false;  // since the last step
     bool epoch = false;      // has begun since the last step
+    bool guessed = false;    // Scalar::guessed, of one of them
+    double elapsed = 0;      // of the last record that says it, in seconds
     PaceMemory pace;
     std::optional<Step> waiting;  // for its wait
     HeldSteps held;
@@ -100,8 +105,10 @@ class LoggedSteps {
   };
 
   Lane* lane_of(SubjectId subject);
+  Source source_of(const Scalar& scalar) const;
   bool is_clock(Lane& lane, const Scalar& scalar) const;
   static void read_clock(Lane& lane, const Scalar& scalar);
+  static double seconds_of(Lane& lane, const Scalar& scalar, std::int64_t span, Nanos since);
   std::optional<Step> close(Lane& lane, SubjectId subject);
   static Pace pace_of(Lane& lane, const Step& step);
   void complete(Lane& lane);

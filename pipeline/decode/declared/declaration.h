@@ -29,6 +29,7 @@ struct DeclaredField {
   double scale = 1;       // to the unit of the kind; units that a value names come on top
   bool interval = false;  // the mean over the steps since the last record
   std::string tag{};      // the name of the scalar; empty: the key
+  bool total = false;     // of all steps since the last record together
 };
 
 // Spans, as records that are written at their ends.
@@ -56,6 +57,15 @@ struct FormatDeclaration {
   std::vector<std::string> end{};  // regex: literals of lines that say that the training has ended
   std::vector<std::string> marks{};  // presets: literals of lines that ends/ reads between records
   bool step_from_bar = false;        // regex: the step is that of the last progress bar of tqdm
+  // regex: `key value`, with blanks between them, beside `key: value`.
+  bool blanks = false;
+  // regex: the lines that follow are of the record, as `name: value` each; up to one that has no
+  // such form.
+  bool block = false;
+  // regex: the number of the first epoch.
+  std::int64_t first_epoch = 0;
+  // regex: the epoch is that of the line "Epoch 3/10" before.
+  bool epoch_from_line = false;
   // json and csv: members or columns; empty: there is none. regex: other names of these groups.
   std::string step{};
   std::string time{};
@@ -64,13 +74,15 @@ struct FormatDeclaration {
   std::string node{};
   std::string process{};
   std::string thread{};
-  // json and csv: other numbers are scalars too; those of csv mean what their names do in event
-  // files.
+  // json and csv: other numbers are scalars too, and mean what their names say (scalar_tags.h). Of
+  // objects also those of objects within them: "train/loss".
   bool others = false;
+  bool guessed = false;  // made of the names alone (guessed_format.h); `time` may have any unit
   DeclaredSpans spans{};
 };
 
-// Scalars of one file that no field names; further ones are left out.
+// Scalars of one file that no field names, and whose meaning is not known; as many again where it
+// is. Further ones are left out.
 inline constexpr std::size_t kMostOtherTags = 64;
 
 std::vector<FormatDeclaration> console_presets();

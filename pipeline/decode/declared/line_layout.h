@@ -29,6 +29,7 @@ struct LineLayout {
   Part epoch;
   Part epoch_steps;
   std::vector<Part> values;  // of each field of the declaration
+  std::size_t format = 0;    // which of the formats of lines
 };
 
 // The layouts of the shapes that came last.

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cassert>
+#include <iterator>
+#include <string>
 #include <utility>
 
 #include "pipeline/decode/decimal_time.h"
@@ -30,6 +32,14 @@ Part part_of(std::string_view line, const re2::StringPiece& group) {
 // To the end of the line: the value says itself where it ends.
 Part part_behind(std::string_view line, std::size_t begin) {
   return {static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(line.size() - begin)};
+}
+
+// Also "12,500".
+std::optional<std::int64_t> count_in(std::string_view text) {
+  if (text.find(',') == std::string_view::npos) return parse_digits(text);
+  std::string digits;
+  std::ranges::copy_if(text, std::back_inserter(digits), [](char c) { return c != ','; });
+  return parse_digits(digits);
 }
 
 bool has_digit(std::string_view text) {
@@ -91,20 +101,23 @@ bool LinePattern::find(std::string_view line, LineLayout& layout) const {
     if (group_of_[i] != 0) {
       layout.values.push_back(part_of(line, groups[group_of_[i]]));
     } else {
-      const auto begin = place_of_scalar(line, declaration_.fields[i].key);
+      const auto begin = place_of_scalar(line, declaration_.fields[i].key, declaration_.blanks);
       layout.values.push_back(begin ? part_behind(line, *begin) : Part{});
     }
   }
   return true;
 }
 
-std::int64_t LinePattern::step(std::string_view line, const LineLayout& layout) const {
-  const std::int64_t step = parse_digits(layout.step.of(line)).value_or(kNoStep);
-  const auto epochs = parse_digits(layout.epoch.of(line));
-  const auto per_epoch = parse_digits(layout.epoch_steps.of(line));
+std::int64_t LinePattern::step(std::string_view line, const LineLayout& layout,
+                               std::int64_t epoch) const {
+  const std::int64_t step = count_in(layout.step.of(line)).value_or(kNoStep);
+  epoch = count_in(layout.epoch.of(line)).value_or(epoch);
+  const auto per_epoch = count_in(layout.epoch_steps.of(line));
   constexpr std::int64_t kMost = 1'000'000'000;
-  const bool counts = epochs && per_epoch && *epochs < kMost && *per_epoch < kMost;
-  return counts ? step + *epochs * *per_epoch : step;
+  if (step == kNoStep) return layout.step.size == 0 && epoch >= 0 ? epoch : kNoStep;
+  const std::int64_t epochs = epoch - declaration_.first_epoch;
+  const bool counts = per_epoch && epoch >= 0 && epochs > 0 && epochs < kMost && *per_epoch < kMost;
+  return counts ? step + epochs * *per_epoch : step;
 }
 
 std::optional<double> LinePattern::value(std::size_t field, std::string_view line,

@@ -42,8 +42,10 @@ class LinePattern {
   // Whether lines that differ in digits only have the same layout.
   bool ignores_digits() const { return ignores_digits_; }
 
-  // Of a line and its layout. The value is that of the field with this number.
-  std::int64_t step(std::string_view line, const LineLayout& layout) const;
+  // Of a line and its layout. `epoch`: of a line before, where this one has none; kNoStep: there is
+  // none either. The value is that of the field with this number.
+  std::int64_t step(std::string_view line, const LineLayout& layout,
+                    std::int64_t epoch = kNoStep) const;
   std::optional<double> value(std::size_t field, std::string_view line,
                               const LineLayout& layout) const;
 

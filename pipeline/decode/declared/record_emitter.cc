@@ -1,13 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pipeline/decode/declared/record_emitter.h"
 
+#include <algorithm>
 #include <utility>
 
-#include "pipeline/decode/scalar_steps.h"
+#include "pipeline/decode/scalar_tags.h"
 
 namespace trainwatch {
 
-bool RecordEmitter::begin(const DeclaredRecord& record, std::string_view text) {
+namespace {
+
+// What a declaration names itself: "loss" is the loss, and "loss_cls" only a part of it.
+bool has_field_of(const FormatDeclaration& format, ScalarKind kind) {
+  return std::ranges::find(format.fields, kind, &DeclaredField::kind) != format.fields.end();
+}
+
+}  // namespace
+
+bool RecordEmitter::begin(const DeclaredRecord& record, std::string_view text, RecordSteps& steps) {
   const auto subject = subject_of(record);
   if (!subject) {
     context_.diagnostics.reject(context_.file, RejectReason::cardinality, text);
@@ -19,8 +29,9 @@ bool RecordEmitter::begin(const DeclaredRecord& record, std::string_view text) {
   timed_ = record.at && (!known_end || *record.at <= context_.written + kZone);
   at_ = timed_ ? *record.at : context_.written;
   step_ = record.step;
-  if (record.step != last_step_) interval_ = steps_since(last_step_, record.step);
-  if (record.step != kNoStep) last_step_ = record.step;
+  guessed_ = record.guessed;
+  steps.advance(record.step);
+  interval_ = steps.interval;
   subject_ = *subject;
   emitted_ = false;
   return true;
@@ -35,30 +46,40 @@ Symbol RecordEmitter::tag_of(const DeclaredField& field, std::size_t index) {
   return tag;
 }
 
-std::optional<Symbol> RecordEmitter::other_tag(std::string_view name) {
+const OtherTag* RecordEmitter::other_tag(std::string_view name, const FormatDeclaration* format) {
   name = name.substr(0, SymbolTable::kLongestName);
   const auto found = others_.find(name);
-  if (found != others_.end()) return found->second;
-  if (others_.size() >= kMostOtherTags) {
+  if (found != others_.end()) return &found->second;
+  ScalarMeaning meaning = meaning_of_tag(name, context_.path);
+  if (format != nullptr && has_field_of(*format, meaning.kind)) meaning = {};
+  const bool means = meaning.kind != ScalarKind::other;
+  const std::size_t alike = means ? meaningful_ : others_.size() - meaningful_;
+  if (alike >= kMostOtherTags) {
     if (!std::exchange(too_many_reported_, true)) {
       context_.diagnostics.reject(context_.file, RejectReason::cardinality, name);
     }
-    return std::nullopt;
+    return nullptr;
   }
-  return others_.emplace(name, context_.interner.symbols.intern(name)).first->second;
+  meaningful_ += means ? 1 : 0;
+  OtherTag tag{context_.interner.symbols.intern(name), {}};
+  tag.meaning.kind = meaning.kind;
+  tag.meaning.scale = meaning.scale;
+  tag.meaning.interval = meaning.is_mean();
+  return &others_.emplace(name, std::move(tag)).first->second;
 }
 
 void RecordEmitter::emit(const DeclaredField& meaning, Symbol tag, double value, EventBatch& out) {
   if (std::exchange(emitted_, true)) std::get<Scalar>(out.back()).ends_record = false;
   auto& scalar = std::get<Scalar>(out.emplace_back(std::in_place_type<Scalar>));
   scalar.at = at_;
-  scalar.value = value * meaning.scale;
+  scalar.value = value * meaning.scale / (meaning.total ? interval_ : 1);
   scalar.step = step_;
   scalar.subject = subject_;
   scalar.tag = tag;
-  scalar.steps = meaning.interval ? interval_ : 1;
+  scalar.steps = meaning.interval || meaning.total ? interval_ : 1;
   scalar.kind = meaning.kind;
   scalar.timed = timed_;
+  scalar.guessed = guessed_;
 }
 
 std::optional<SubjectId> RecordEmitter::subject_of(const DeclaredRecord& record) {
@@ -75,10 +96,8 @@ std::optional<SubjectId> RecordEmitter::subject_of(const DeclaredRecord& record)
 }
 
 void RecordEmitter::state(StateIo& io) {
-  io(last_step_);
-  io(interval_);
   std::vector<std::string> others;
-  for (const auto& [tag, symbol] : others_) others.push_back(tag);
+  for (const auto& [name, tag] : others_) others.push_back(name);
   io(others);
   io(too_many_reported_);
   bool known = known_.has_value();
@@ -88,14 +107,13 @@ void RecordEmitter::state(StateIo& io) {
   io(about.node);
   io(at_);
   if (!io.is_loading()) return;
-  if (others.size() > kMostOtherTags || !is_possible(at_)) return io.fail();
+  if (others.size() > 2 * kMostOtherTags || !is_possible(at_)) return io.fail();
   known_.reset();
   const auto subject = known ? subject_of({.rank = about.rank, .node = about.node}) : std::nullopt;
   subject_ = subject.value_or(SubjectId::none);
   others_.clear();
-  for (const std::string& tag : others) {
-    others_.emplace(tag, context_.interner.symbols.intern(tag));
-  }
+  meaningful_ = 0;
+  for (const std::string& tag : others) other_tag(tag);
 }
 
 }  // namespace trainwatch

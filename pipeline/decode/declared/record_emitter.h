@@ -14,6 +14,7 @@
 #include "pipeline/decode/declared/declaration.h"
 #include "pipeline/decode/declared/scalar_text.h"
 #include "pipeline/decode/decoder.h"
+#include "pipeline/decode/scalar_steps.h"
 #include "trainwatch/state_io.h"
 
 namespace trainwatch {
@@ -23,6 +24,13 @@ struct DeclaredRecord {
   std::int32_t rank = kNoRank;  // as the record says
   std::optional<Time> at;       // the same
   std::string_view node{};      // the same
+  bool guessed = false;         // Scalar::guessed
+};
+
+// A scalar that no field of a declaration names.
+struct OtherTag {
+  Symbol symbol{};
+  DeclaredField meaning{};  // as its name says
 };
 
 class RecordEmitter {
@@ -30,13 +38,14 @@ class RecordEmitter {
   explicit RecordEmitter(const FileContext& context) : context_(context) {}
 
   // Call before the values of each record. False: there is no room for its subject; rejected.
-  bool begin(const DeclaredRecord& record, std::string_view text);
+  // `steps`: of the records of this kind.
+  bool begin(const DeclaredRecord& record, std::string_view text, RecordSteps& steps);
 
-  // The tag of `field`, the one at `index` in its declaration, which stays the same.
+  // The tag of `field`, which always has this index, below 2^12.
   Symbol tag_of(const DeclaredField& field, std::size_t index);
-  // The tag of values that no field names. nullopt: there is no room for another one; the first is
-  // rejected, for all of them.
-  std::optional<Symbol> other_tag(std::string_view name);
+  // The tag of values that no field of `format` names. Null: there is no room for another one; the
+  // first is rejected, for all of them.
+  const OtherTag* other_tag(std::string_view name, const FormatDeclaration* format = nullptr);
   void emit(const DeclaredField& meaning, Symbol tag, double value, EventBatch& out);
 
   // Of the record that came last, if there was one.
@@ -60,15 +69,16 @@ class RecordEmitter {
   const FileContext& context_;
   std::optional<Known> known_;
   std::vector<Symbol> tags_;  // of the fields, as far as they came
-  std::map<std::string, Symbol, std::less<>> others_;
+  std::map<std::string, OtherTag, std::less<>> others_;
+  std::size_t meaningful_ = 0;  // of others_
   bool too_many_reported_ = false;
-  std::int64_t last_step_ = kNoStep;
-  std::uint32_t interval_ = 1;
   // Of the record that was begun.
   Time at_{};
   std::int64_t step_ = kNoStep;
+  std::uint32_t interval_ = 1;
   SubjectId subject_ = SubjectId::none;
   bool timed_ = false;
+  bool guessed_ = false;
   bool emitted_ = false;  // a value of it
 };
 

@@ -10,6 +10,7 @@
 #include <limits>
 
 #include "pipeline/decode/decimal_time.h"
+#include "pipeline/decode/declared/date_text.h"
 #include "trainwatch/subject.h"
 
 namespace trainwatch {
@@ -76,7 +77,9 @@ double unit_of(std::string_view text, ScalarKind kind) {
   constexpr Unit kBytes[] = {{"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10},
                              {"GB", 1e9},      {"MB", 1e6},      {"kB", 1e3}};
   if (kind == ScalarKind::mfu_ratio) return text.starts_with('%') ? 0.01 : 1;
-  const bool duration = kind == ScalarKind::step_seconds || kind == ScalarKind::data_seconds;
+  const bool duration = kind == ScalarKind::step_seconds || kind == ScalarKind::data_seconds ||
+                        kind == ScalarKind::elapsed_seconds;
+  if (duration && text.starts_with("us")) return 1e-6;
   if (duration) return text.starts_with("ms") ? 1e-3 : 1;
   if (kind != ScalarKind::memory_bytes) return 1;
   skip(text, " ");
@@ -96,6 +99,33 @@ Nanos fraction_of(std::string_view text) {
   return Nanos{fraction};
 }
 
+// "0:01:40", "01:40", "2 days, 0:01:40".
+std::optional<double> clock_seconds(std::string_view text) {
+  double days = 0;
+  const std::size_t day = text.find(" day");
+  const std::size_t comma = text.find(", ");
+  if (day != std::string_view::npos && comma != std::string_view::npos && day < comma) {
+    const auto number = parse_digits(text.substr(0, day));
+    if (!number) return std::nullopt;
+    days = static_cast<double>(*number);
+    text.remove_prefix(comma + 2);
+  }
+  double seconds = 0;
+  int parts = 0;
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  for (;; ++parts, ++at) {
+    double number = 0;
+    const auto [stop, error] = std::from_chars(at, end, number, std::chars_format::fixed);
+    if (error != std::errc{} || !(number >= 0)) return std::nullopt;
+    seconds = seconds * 60 + number;
+    at = stop;
+    if (at == end || *at != ':') break;
+  }
+  const bool clock = parts == 1 || parts == 2;
+  return clock ? std::optional(days * 86400 + seconds) : std::nullopt;
+}
+
 std::int32_t rank_at(std::string_view text) {
   const auto digits = text.substr(0, std::min(text.find_first_not_of("0123456789"), text.size()));
   const auto rank = parse_digits(digits);
@@ -107,6 +137,9 @@ std::int32_t rank_at(std::string_view text) {
 std::optional<double> scalar_at(std::string_view text, ScalarKind kind) {
   skip(text, " \t");
   skip(text, "'\"[");
+  if (kind == ScalarKind::elapsed_seconds) {
+    if (const auto seconds = clock_seconds(text)) return seconds;
+  }
   const Digits digits = digits_of(text);
   if (digits.size == 0 || (digits.size == 1 && digits.text[0] == '-')) return word_of(text);
   double value = 0;
@@ -130,15 +163,19 @@ std::size_t find_text(std::string_view text, std::string_view wanted, std::size_
   return static_cast<std::size_t>(static_cast<const char*>(found) - text.data());
 }
 
-std::optional<std::size_t> place_of_scalar(std::string_view line, std::string_view key) {
+std::optional<std::size_t> place_of_scalar(std::string_view line, std::string_view key,
+                                           bool blanks) {
   for (std::size_t at = find_text(line, key); at != std::string_view::npos;
        at = find_text(line, key, at + 1)) {
     if (at > 0 && (is_word(line[at - 1]) || line[at - 1] == '/')) continue;
     std::string_view rest = line.substr(at + key.size());
     if (rest.starts_with('\'') || rest.starts_with('"')) rest.remove_prefix(1);
-    skip(rest, " ");
-    if (rest.empty() || (rest.front() != ':' && rest.front() != '=')) continue;
-    rest.remove_prefix(1);
+    const std::size_t before = rest.size();
+    skip(rest, blanks ? " \t" : " ");
+    if (rest.empty()) continue;
+    const bool sign = rest.front() == ':' || rest.front() == '=';
+    if (!sign && !(blanks && rest.size() < before)) continue;
+    if (sign) rest.remove_prefix(1);
     if (begins_with_scalar(rest)) return line.size() - rest.size();
   }
   return std::nullopt;
@@ -187,6 +224,20 @@ std::optional<Time> LocalClock::read(std::string_view text) {
   if (error != std::errc{}) return std::nullopt;
   return begins_ + std::chrono::seconds(seconds) +
          fraction_of({stop, static_cast<std::size_t>(end - stop)});
+}
+
+std::optional<Time> LocalClock::read_any(std::string_view text) {
+  if (begins_with_date(text)) return date_at(text);
+  const auto number = parse_number(text);
+  // Of 2001 or later: smaller numbers count from something else.
+  constexpr double kEarliest = 1e9;
+  if (!number || !(*number >= kEarliest)) return std::nullopt;
+  TimeUnit unit = TimeUnit::seconds;
+  if (*number >= kEarliest * 1e3) unit = TimeUnit::milliseconds;
+  if (*number >= kEarliest * 1e6) unit = TimeUnit::microseconds;
+  if (*number >= kEarliest * 1e9) unit = TimeUnit::nanoseconds;
+  const auto ns = parse_time_ns(text, unit);
+  return ns ? std::optional(time_from_ns(*ns)) : std::nullopt;
 }
 
 std::int32_t rank_of_line(std::string_view line) {

@@ -23,8 +23,9 @@ bool begins_with_scalar(std::string_view text);
 std::size_t find_text(std::string_view text, std::string_view wanted, std::size_t from = 0);
 
 // Where the value of `key: value`, `key=value` or `'key': value` begins in a line. nullopt if the
-// line has no such key, or no number behind it.
-std::optional<std::size_t> place_of_scalar(std::string_view line, std::string_view key);
+// line has no such key, or no number behind it. `blanks`: also of `key value`.
+std::optional<std::size_t> place_of_scalar(std::string_view line, std::string_view key,
+                                           bool blanks = false);
 
 // "2026-08-01 07:19:37", with a fraction or not, in the local time zone.
 std::optional<Time> local_time(std::string_view text);
@@ -34,6 +35,8 @@ std::optional<Time> local_time(std::string_view text);
 class LocalClock {
  public:
   std::optional<Time> read(std::string_view text);
+  // A date as above or as in ISO 8601, or a number since the epoch, in s, ms, us or ns.
+  std::optional<Time> read_any(std::string_view text);
 
  private:
   std::string minute_;  // as written

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "pipeline/decode/decimal_time.h"
+#include "pipeline/decode/declared/date_text.h"
 #include "pipeline/decode/declared/scalar_text.h"
 
 namespace trainwatch {
@@ -15,56 +16,6 @@ namespace {
 
 constexpr Nanos kZone = std::chrono::hours(1);
 constexpr std::size_t kMostPrefix = 64;  // bytes before the time of a logger
-constexpr std::string_view kDate = "0000-00-00 00:00:00";
-
-// Of a digit or of the sign that the date has there; a "T" or "_" may stand for the blank.
-bool is_date(std::string_view text) {
-  if (text.size() < kDate.size()) return false;
-  for (std::size_t i = 0; i < kDate.size(); ++i) {
-    const char c = text[i];
-    const bool fits = kDate[i] == '0'   ? is_digit(c)
-                      : kDate[i] == ' ' ? c == ' ' || c == 'T' || c == '_'
-                                        : c == kDate[i];
-    if (!fits) return false;
-  }
-  return true;
-}
-
-// "Z" or "+02:00" at the beginning of `text`. nullopt: the local zone.
-std::optional<Nanos> zone_at(std::string_view text) {
-  if (text.starts_with('Z')) return Nanos{};
-  if (text.size() < 6 || (text[0] != '+' && text[0] != '-') || text[3] != ':') return std::nullopt;
-  const auto hours = parse_digits(text.substr(1, 2));
-  const auto minutes = parse_digits(text.substr(4, 2));
-  if (!hours || !minutes) return std::nullopt;
-  const Nanos east = std::chrono::hours(*hours) + std::chrono::minutes(*minutes);
-  return text[0] == '-' ? -east : east;
-}
-
-// Behind is_date().
-std::optional<Time> date_at(std::string_view text) {
-  const std::size_t behind = kDate.size();
-  std::size_t end = behind;
-  if (end < text.size() && (text[end] == '.' || text[end] == ',')) ++end;
-  while (end > behind && end < text.size() && is_digit(text[end])) ++end;
-  std::string plain(text.substr(0, end));
-  plain[10] = ' ';
-  const auto local = local_time(plain);
-  const auto zone = zone_at(text.substr(end));
-  if (!local || !zone) return local;
-  const auto number = [&plain](std::size_t at, std::size_t size) {
-    return static_cast<unsigned>(
-        parse_digits(std::string_view(plain).substr(at, size)).value_or(0));
-  };
-  const std::chrono::year_month_day day{std::chrono::year{static_cast<int>(number(0, 4))},
-                                        std::chrono::month{number(5, 2)},
-                                        std::chrono::day{number(8, 2)}};
-  if (!day.ok()) return std::nullopt;
-  const Nanos within = std::chrono::hours(number(11, 2)) + std::chrono::minutes(number(14, 2)) +
-                       std::chrono::seconds(number(17, 2));
-  const Nanos fraction = *local - std::chrono::floor<std::chrono::seconds>(*local);
-  return Time{std::chrono::sys_days{day}.time_since_epoch() + within + fraction - *zone};
-}
 
 // At the beginning of a message, or behind what says that it is one.
 std::optional<Time> date_of(std::string_view message) {
@@ -72,12 +23,12 @@ std::optional<Time> date_of(std::string_view message) {
   for (const std::string_view before : kBefore) {
     const std::size_t at = find_text(message, before);
     if (at == std::string_view::npos) continue;
-    if (is_date(message.substr(at + before.size()))) {
+    if (begins_with_date(message.substr(at + before.size()))) {
       return date_at(message.substr(at + before.size()));
     }
   }
   for (std::size_t at = 0; at < std::min(message.size(), kMostPrefix); ++at) {
-    if (is_date(message.substr(at))) return date_at(message.substr(at));
+    if (begins_with_date(message.substr(at))) return date_at(message.substr(at));
   }
   return std::nullopt;
 }
@@ -114,9 +65,18 @@ std::string syslog_clock(std::string_view message) {
   return clock_behind(std::to_string(month / 3 + 1) + "-" + std::string(day), message.substr(7));
 }
 
+// "[08/01 07:19:37 d2.utils.events]: ..."
+std::string bracket_clock(std::string_view message) {
+  if (!message.starts_with('[') || message.size() < 16 || message[3] != '/') return {};
+  const std::string_view month = message.substr(1, 2);
+  const std::string_view day = message.substr(4, 2);
+  if (!parse_digits(month) || !parse_digits(day) || message[6] != ' ') return {};
+  return clock_behind(std::string(month) + "-" + std::string(day), message.substr(7));
+}
+
 // "2026-09-21T14:13:22.101202303Z stderr F "
 void skip_kubelet(std::string_view& line) {
-  if (!is_date(line)) return;
+  if (!begins_with_date(line)) return;
   const std::size_t blank = line.find(' ');
   if (blank == std::string_view::npos || line[blank - 1] != 'Z') return;
   for (const std::string_view stream : {" stderr ", " stdout "}) {
@@ -183,6 +143,7 @@ PrefixedLine read_line_prefix(std::string_view line, Time written) {
   read.at = date_of(read.message);
   if (!read.at) read.at = time_without_year(glog_clock(read.message), written);
   if (!read.at) read.at = time_without_year(syslog_clock(read.message), written);
+  if (!read.at) read.at = time_without_year(bracket_clock(read.message), written);
   if (!read.at && !kubelet.empty()) read.at = date_of(kubelet);
   if (read.at && written != Time{} && *read.at > written + kZone) read.at.reset();
   return read;

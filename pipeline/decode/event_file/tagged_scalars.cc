@@ -38,19 +38,26 @@ void TaggedScalars::emit(std::string_view name, double value, std::int64_t step,
 
 TaggedScalars::Tag* TaggedScalars::find_tag(std::string_view name) {
   const auto known = tags_.find(name);
-  if (known != tags_.end()) return &known->second;
-  if (tags_.size() >= kMaxTags) {
+  return known != tags_.end() ? &known->second : add_tag(name);
+}
+
+TaggedScalars::Tag* TaggedScalars::add_tag(std::string_view name) {
+  const ScalarMeaning meaning = meaning_of_tag(name, context_.path);
+  const bool means = meaning.kind != ScalarKind::other;
+  const std::size_t alike = means ? meaningful_ : tags_.size() - meaningful_;
+  if (alike >= kMaxTags) {
     if (!std::exchange(too_many_reported_, true)) {
       context_.diagnostics.reject(context_.file, RejectReason::cardinality, name);
     }
     return nullptr;
   }
-  return &tags_.emplace(name, make_tag(name)).first->second;
+  meaningful_ += means ? 1 : 0;
+  return &tags_.emplace(name, make_tag(name, meaning)).first->second;
 }
 
-TaggedScalars::Tag TaggedScalars::make_tag(std::string_view name) const {
-  return {context_.interner.symbols.intern(name_in_job(name, context_.path)),
-          meaning_of_tag(name, context_.path), kNoStep};
+TaggedScalars::Tag TaggedScalars::make_tag(std::string_view name,
+                                           const ScalarMeaning& meaning) const {
+  return {context_.interner.symbols.intern(name_in_job(name, context_.path)), meaning, kNoStep};
 }
 
 void TaggedScalars::state(StateIo& io) {
@@ -60,9 +67,11 @@ void TaggedScalars::state(StateIo& io) {
   io(too_many_reported_);
   if (!io.is_loading()) return;
   tags_.clear();
-  if (steps.size() > kMaxTags) return io.fail();
+  meaningful_ = 0;
   for (const auto& [name, step] : steps) {
-    tags_.emplace(name, make_tag(name)).first->second.last_step = step;
+    Tag* const tag = add_tag(name);
+    if (tag == nullptr) return io.fail();
+    tag->last_step = step;
   }
 }
 

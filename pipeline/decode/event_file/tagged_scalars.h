@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Makes Scalars of a file whose format has nothing but tags: who they are about, what they mean,
-// and how many steps a mean is over. Bounded: kMaxTags tags of a file.
+// and how many steps a mean is over. Bounded: kMaxTags tags of a file whose meaning is known, and
+// as many others, so that a loss that comes behind a thousand others finds room.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +12,7 @@
 #include <string_view>
 
 #include "pipeline/decode/decoder.h"
-#include "pipeline/decode/event_file/scalar_tags.h"
+#include "pipeline/decode/scalar_tags.h"
 
 namespace trainwatch {
 
@@ -40,11 +41,13 @@ class TaggedScalars {
 
   // Null: there is no room for another one.
   Tag* find_tag(std::string_view name);
-  Tag make_tag(std::string_view name) const;
+  Tag make_tag(std::string_view name, const ScalarMeaning& meaning) const;
+  Tag* add_tag(std::string_view name);
 
   const FileContext& context_;
   std::map<std::string, Tag, std::less<>> tags_;
   std::optional<SubjectId> subject_;
+  std::size_t meaningful_ = 0;  // of tags_
   bool too_many_reported_ = false;
   bool emitted_ = false;  // a value of the record
 };

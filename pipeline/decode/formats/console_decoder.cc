@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a training job prints: scalars in lines of one of the console presets, between any other
-// text. The first line of a preset decides which one the file has; until then, and for ever where
-// none comes, only the literals of the presets are searched for.
+// What a training job prints: scalars in lines of the console presets, between any other text. Each
+// line is read for itself, so that a text may have lines of several presets. Of lines that no
+// preset knows the names of their numbers decide (declared/guessed_lines), as long as no preset has
+// read a few losses.
 //
 // A carriage return ends a line too: progress bars draw themselves again and again without any
 // line break. Lines of more than 8 KiB are none of ours. The last line counts when it has ended.
 #include <algorithm>
 #include <iterator>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "pipeline/decode/decimal_time.h"
 #include "pipeline/decode/declared/declared_formats.h"
+#include "pipeline/decode/declared/guessed_lines.h"
+#include "pipeline/decode/declared/known_lines.h"
 #include "pipeline/decode/declared/line_ends.h"
 #include "pipeline/decode/declared/literal_search.h"
 #include "pipeline/decode/declared/progress_bar.h"
@@ -28,13 +32,17 @@ namespace trainwatch {
 namespace {
 
 constexpr std::size_t kMaxConsoleLine = 8192;
+constexpr int kMostBlockLines = 256;
+// Records with a loss that a preset has read: the text is known, and nothing is guessed any more.
+constexpr std::uint64_t kEnoughLosses = 3;
 // What launchers print when a job has ended: Slurm, and torchrun after its last attempt.
 constexpr std::string_view kEndsOfJobs[] = {"slurmstepd: error: *** ", "ChildFailedError"};
+// What lines that are guessed at have.
+constexpr std::string_view kGuessed[] = {"loss", "Loss", "LOSS",  "step",  "Step",
+                                         "iter", "Iter", "epoch", "Epoch", "EPOCH"};
 
-// The line may have been found by the literal of a bar.
-template <class Literals>
-bool has_one_of(const Literals& literals, std::string_view line) {
-  return std::ranges::any_of(literals, [line](std::string_view text) {
+bool ends_a_job(std::string_view line) {
+  return std::ranges::any_of(kEndsOfJobs, [line](std::string_view text) {
     return find_text(line, text) != std::string_view::npos;
   });
 }
@@ -44,9 +52,11 @@ class ConsoleDecoder final : public Decoder {
   explicit ConsoleDecoder(const FileContext& context)
       : context_(context),
         formats_(DeclaredFormats::or_presets(context.declared)),
+        lines_(formats_.lines()),
+        seen_(formats_.lines().size()),
         emitter_(context),
         notes_(context) {
-    search_for_presets();
+    search_for_literals();
   }
 
   void feed(std::string_view bytes, EventBatch& out) override;
@@ -61,9 +71,7 @@ class ConsoleDecoder final : public Decoder {
   bool mid_record() const override { return !carry_.empty(); }
   void state(StateIo& io) override;
   std::uint64_t records() const override { return records_; }
-  std::string_view declared() const override {
-    return pattern_ != nullptr ? std::string_view{pattern_->declaration().name} : "";
-  }
+  std::string_view declared() const override;
   ByteAccount bytes() const override {
     ByteAccount all = account_;
     if (finished_) all.structure += carry_.size();
@@ -71,69 +79,122 @@ class ConsoleDecoder final : public Decoder {
   }
 
  private:
-  void search_for_presets();
-  void search_for_pattern();
-  void search_for(std::vector<std::string_view> literals);
+  // What is known of a format in this text.
+  struct Seen {
+    std::uint64_t records = 0;
+    std::uint64_t losses = 0;  // records with one
+    RecordSteps steps;
+
+    void state(StateIo& io) {
+      io(records);
+      io(losses);
+      io(steps);
+    }
+  };
+  // A record whose values stand in the lines that follow.
+  struct Block {
+    std::size_t format = 0;
+    int lines_left = 0;  // 0: no block is open
+    std::int64_t step = kNoStep;
+    std::int32_t rank = kNoRank;
+    std::optional<Time> at;
+
+    void state(StateIo& io) {
+      io(format);
+      io(lines_left);
+      io(step);
+      io(rank);
+      io(at);
+    }
+  };
+
+  void search_for_literals();
   void read(std::string_view bytes, EventBatch& out);
   void read_begun(std::string_view part, EventBatch& out);
   void scan(std::string_view lines, EventBatch& out);
+  bool follows() const { return notes_.follows() || block_.lines_left > 0; }
   bool line(std::string_view text, EventBatch& out);
   void keep(std::string_view part);
   bool take_bar(std::string_view text);
-  void emit_bar(EventBatch& out);
+  void emit_bar(std::size_t format, EventBatch& out);
   bool take_watchdog(std::string_view text);
-  void bind(std::string_view text);
   const LineLayout* layout_of(std::string_view text);
+  void take_record(std::string_view text, const LineLayout& layout, EventBatch& out);
+  void note_seen(std::size_t format, bool loss);
   void emit(std::string_view text, const LineLayout& layout, EventBatch& out);
   void emit_pending(EventBatch& out);
+  void open_block(std::size_t format, const DeclaredRecord& record);
+  bool take_block(std::string_view text, EventBatch& out);
+  bool take_guessed(std::string_view text, EventBatch& out);
+  void emit_guessed(std::string_view text, const GuessedLine& read, GuessedForm& form,
+                    EventBatch& out);
   bool take_other(std::string_view text, EventBatch& out);
+  bool says_done(std::string_view text) const;
   bool take_end(std::string_view text, bool done, EventBatch& out);
+  std::optional<Time> time_of(std::string_view text, std::string_view own);
   SubjectId subject() const { return emitter_.has_begun() ? emitter_.subject() : SubjectId::none; }
   std::string_view without_colours(std::string_view text);
+  // The index of a field for the emitter.
+  static std::size_t index_of(std::size_t format, std::size_t field) {
+    constexpr std::size_t kFields = 80;  // of one format; those of users have 64 at most
+    return format * kFields + field;
+  }
 
   const FileContext& context_;
   const DeclaredFormats& formats_;
+  KnownLines lines_;
+  std::vector<Seen> seen_;  // of each format of lines
   RecordEmitter emitter_;
   RunNoteReader notes_;
   std::string carry_;      // the line that has not ended
   bool skipping_ = false;  // it is too long
   bool finished_ = false;
+  bool guesses_ = true;
   std::uint64_t records_ = 0;
+  std::uint64_t guessed_records_ = 0;
   ByteAccount account_;
-  const LinePattern* pattern_ = nullptr;  // null: no line of a preset yet
-  LineLayouts layouts_;                   // of records that are lines of their own
-  LineLayout layout_;                     // reused: of another record
-  std::string pending_;                   // a record without a step of its own: the next bar has it
+  std::string pending_;  // a record without a step of its own: the next bar has it
   ProgressBar bar_;
+  Block block_;
+  std::int64_t epoch_ = kNoStep;  // of the line "Epoch 3/10" that came last
+  GuessedLines guessed_;
+  GuessedLine guess_;           // reused
+  std::vector<HeldLine> held_;  // reused
   LiteralSearch literals_;
   LocalClock clock_;
   std::string plain_;  // reused: a line without its colours
 };
 
-void ConsoleDecoder::search_for_presets() {
+// Those of every format; of those that were seen also what is between their records.
+void ConsoleDecoder::search_for_literals() {
   std::vector<std::string_view> literals;
-  for (const LinePattern& format : formats_.lines()) {
-    const auto& own = format.declaration().has;
-    literals.insert(literals.end(), own.begin(), own.end());
+  const auto add = [&literals](const auto& some) {
+    literals.insert(literals.end(), std::begin(some), std::end(some));
+  };
+  bool any = false;
+  for (std::size_t i = 0; i < lines_.size(); ++i) {
+    const FormatDeclaration& format = lines_.declaration(i);
+    add(format.has);
+    if (seen_[i].records == 0) continue;
+    any = true;
+    add(format.end);
+    add(format.marks);
   }
-  search_for(std::move(literals));
-}
-
-void ConsoleDecoder::search_for_pattern() {
-  const FormatDeclaration& format = pattern_->declaration();
-  std::vector<std::string_view> literals(format.has.begin(), format.has.end());
-  literals.insert(literals.end(), format.end.begin(), format.end.end());
-  literals.insert(literals.end(), format.marks.begin(), format.marks.end());
-  literals.insert(literals.end(), std::begin(kEndsOfJobs), std::end(kEndsOfJobs));
-  search_for(std::move(literals));
-  layouts_.clear();
-}
-
-void ConsoleDecoder::search_for(std::vector<std::string_view> literals) {
+  if (any) add(kEndsOfJobs);
+  if (guesses_) add(kGuessed);
+  literals.push_back("Epoch ");
   literals.push_back(kBarLiteral);
   literals.push_back(kWatchdogLiteral);
   literals.insert(literals.end(), end_literals().begin(), end_literals().end());
   literals_ = LiteralSearch(literals);
+}
+
+std::string_view ConsoleDecoder::declared() const {
+  const auto most = std::ranges::max_element(seen_, {}, &Seen::records);
+  if (most == seen_.end() || most->records <= guessed_records_) {
+    return guessed_records_ > 0 ? "guessed_text" : "";
+  }
+  return lines_.declaration(static_cast<std::size_t>(most - seen_.begin())).name;
 }
 
 void ConsoleDecoder::feed(std::string_view bytes, EventBatch& out) {
@@ -165,8 +226,7 @@ void ConsoleDecoder::read(std::string_view bytes, EventBatch& out) {
 // The end of the line that has begun, and the byte behind it.
 void ConsoleDecoder::read_begun(std::string_view part, EventBatch& out) {
   keep(part);
-  const bool seen =
-      !skipping_ && (notes_.follows() || literals_.find(carry_) != std::string_view::npos);
+  const bool seen = !skipping_ && (follows() || literals_.find(carry_) != std::string_view::npos);
   const bool record = seen && line(carry_, out);
   (record ? account_.records : account_.structure) += carry_.size();
   ++account_.structure;
@@ -188,7 +248,7 @@ void ConsoleDecoder::keep(std::string_view part) {
 void ConsoleDecoder::scan(std::string_view lines, EventBatch& out) {
   std::uint64_t record_bytes = 0;
   for (std::size_t from = 0; from < lines.size();) {
-    const std::size_t hit = notes_.follows() ? from : literals_.find(lines, from);
+    const std::size_t hit = follows() ? from : literals_.find(lines, from);
     if (hit == std::string_view::npos) break;
     const std::size_t before = last_line_end(lines.substr(from, hit - from));
     const std::size_t begin = before == std::string_view::npos ? from : from + before + 1;
@@ -201,10 +261,10 @@ void ConsoleDecoder::scan(std::string_view lines, EventBatch& out) {
   account_.structure += lines.size() - record_bytes;
 }
 
-// A line with a literal. True if it is a record.
+// A line with a literal, or one of a block. True if it is a record.
 bool ConsoleDecoder::line(std::string_view text, EventBatch& out) {
   text = without_colours(text);
-  const LineLayout* layout = layouts_.find(text);
+  const LineLayout* layout = lines_.recall(text);
   if (layout == nullptr) {
     if (take_watchdog(text)) {
       notes_.take(text, subject(), out);
@@ -214,39 +274,51 @@ bool ConsoleDecoder::line(std::string_view text, EventBatch& out) {
   }
   emit_pending(out);
   if (layout == nullptr) layout = layout_of(text);
-  if (layout == nullptr) return take_other(text, out);
-  ++records_;
-  const bool waits = pattern_->declaration().step_from_bar && bar_.step != kNoStep;
-  if (waits) {
-    pending_ = text;
-  } else {
-    emit(text, *layout, out);
+  if (layout != nullptr) {
+    take_record(text, *layout, out);
+    return true;
   }
-  return true;
+  return take_block(text, out) || take_guessed(text, out) || take_other(text, out);
 }
 
 // Null: the line is no record. A line with a bar or with a message of the watchdog is read as a
 // whole each time.
 const LineLayout* ConsoleDecoder::layout_of(std::string_view text) {
-  if (pattern_ == nullptr) bind(text);
-  if (pattern_ == nullptr || !has_one_of(pattern_->declaration().has, text)) return nullptr;
-  if (!pattern_->find(text, layout_)) return nullptr;
   const bool alone = find_text(text, kBarLiteral) == std::string_view::npos &&
                      find_text(text, kWatchdogLiteral) == std::string_view::npos;
-  if (alone && pattern_->ignores_digits()) layouts_.add(layout_);
-  return &layout_;
+  return lines_.read(text, alone);
+}
+
+void ConsoleDecoder::take_record(std::string_view text, const LineLayout& layout, EventBatch& out) {
+  ++records_;
+  block_.lines_left = 0;
+  const FormatDeclaration& format = lines_.declaration(layout.format);
+  if (format.step_from_bar && bar_.step != kNoStep) {
+    pending_ = text;
+    note_seen(layout.format, false);
+  } else {
+    emit(text, layout, out);
+  }
+}
+
+void ConsoleDecoder::note_seen(std::size_t format, bool loss) {
+  Seen& seen = seen_[format];
+  const bool first = seen.records++ == 0;
+  seen.losses += loss ? 1 : 0;
+  const bool known = guesses_ && seen.losses >= kEnoughLosses;
+  guesses_ = guesses_ && !known;
+  if (first || known) search_for_literals();
 }
 
 void ConsoleDecoder::emit_pending(EventBatch& out) {
   if (pending_.empty()) return;
-  if (pattern_->find(pending_, layout_)) emit(pending_, layout_, out);
-  pending_.clear();
+  const std::string text = std::exchange(pending_, {});
+  if (const LineLayout* const layout = lines_.read(text, false)) emit(text, *layout, out);
 }
 
 // A line that is no record. True: it says that the training has ended.
 bool ConsoleDecoder::take_other(std::string_view text, EventBatch& out) {
-  const bool done =
-      pattern_ != nullptr && emitter_.has_begun() && has_one_of(pattern_->declaration().end, text);
+  const bool done = emitter_.has_begun() && says_done(text);
   if (done) {
     notes_.completed(text, subject(), out);
   } else {
@@ -255,10 +327,16 @@ bool ConsoleDecoder::take_other(std::string_view text, EventBatch& out) {
   return take_end(text, done, out);
 }
 
+bool ConsoleDecoder::says_done(std::string_view text) const {
+  for (std::size_t i = 0; i < lines_.size(); ++i) {
+    if (seen_[i].records > 0 && has_one_of(lines_.declaration(i).end, text)) return true;
+  }
+  return false;
+}
+
 // The training of the rank whose record came last has ended, well or not: a note says how.
 bool ConsoleDecoder::take_end(std::string_view text, bool done, EventBatch& out) {
-  if (!done && (pattern_ == nullptr || !has_one_of(kEndsOfJobs, text))) return false;
-  if (!emitter_.has_begun()) return false;
+  if (!emitter_.has_begun() || (!done && !ends_a_job(text))) return false;
   out.emplace_back(SourceNote{emitter_.at(), context_.lane, SourceNote::Kind::timeline_closed,
                               emitter_.subject()});
   return true;
@@ -274,11 +352,11 @@ bool ConsoleDecoder::take_bar(std::string_view text) {
 }
 
 // What a bar says beside the record whose step it has.
-void ConsoleDecoder::emit_bar(EventBatch& out) {
+void ConsoleDecoder::emit_bar(std::size_t format, EventBatch& out) {
   static const DeclaredField kTotal{.key = "total_steps", .kind = ScalarKind::total_steps};
   static const DeclaredField kRate{
       .key = "s/it", .kind = ScalarKind::step_seconds, .interval = true};
-  const std::size_t behind = pattern_->declaration().fields.size();
+  const std::size_t behind = index_of(format, lines_.declaration(format).fields.size());
   emitter_.emit(kTotal, emitter_.tag_of(kTotal, behind), static_cast<double>(bar_.total), out);
   if (bar_.seconds <= 0) return;
   emitter_.emit(kRate, emitter_.tag_of(kRate, behind + 1), bar_.seconds, out);
@@ -302,41 +380,126 @@ bool ConsoleDecoder::take_watchdog(std::string_view text) {
   return true;
 }
 
-// Of several presets that know the line, the one that finds more fields in it.
-void ConsoleDecoder::bind(std::string_view text) {
-  std::size_t most = 0;
-  for (const LinePattern& format : formats_.lines()) {
-    if (!has_one_of(format.declaration().has, text)) continue;
-    if (!format.find(text, layout_)) continue;
-    std::size_t fields = 0;
-    for (std::size_t i = 0; i < layout_.values.size(); ++i) {
-      if (format.value(i, text, layout_)) ++fields;
-    }
-    if (fields <= most) continue;
-    most = fields;
-    pattern_ = &format;
-  }
-  if (pattern_ == nullptr) return;
-  search_for_pattern();
+// `own`: as the format finds it in the line; empty: wherever loggers write it.
+std::optional<Time> ConsoleDecoder::time_of(std::string_view text, std::string_view own) {
+  if (own.empty()) return read_line_prefix(text, context_.written).at;
+  const auto at = clock_.read(own);
+  return at ? at : clock_.read_any(own);
 }
 
 void ConsoleDecoder::emit(std::string_view text, const LineLayout& layout, EventBatch& out) {
-  const FormatDeclaration& declaration = pattern_->declaration();
-  const std::int64_t step = declaration.step_from_bar ? bar_.step : pattern_->step(text, layout);
-  const std::string_view time = layout.time.of(text);
-  const auto at = time.empty() ? std::nullopt : clock_.read(time);
+  const LinePattern& pattern = lines_.pattern(layout.format);
+  const FormatDeclaration& format = pattern.declaration();
+  const std::int64_t epoch = format.epoch_from_line ? epoch_ : kNoStep;
+  DeclaredRecord record;
+  record.step = format.step_from_bar ? bar_.step : pattern.step(text, layout, epoch);
+  record.rank = rank_of_line(text);
+  record.at = time_of(text, layout.time.of(text));
   notes_.before_record(out);
+  if (format.block) open_block(layout.format, record);
   bool begun = false;
-  for (std::size_t i = 0; i < declaration.fields.size(); ++i) {
-    const DeclaredField& field = declaration.fields[i];
-    const auto value = pattern_->value(i, text, layout);
+  bool loss = false;
+  for (std::size_t i = 0; i < format.fields.size(); ++i) {
+    const DeclaredField& field = format.fields[i];
+    const auto value = pattern.value(i, text, layout);
     if (!value) continue;
-    if (!begun && !emitter_.begin({step, rank_of_line(text), at}, text)) return;
+    if (!begun && !emitter_.begin(record, text, seen_[layout.format].steps)) break;
     begun = true;
-    emitter_.emit(field, emitter_.tag_of(field, i), *value, out);
+    loss = loss || field.kind == ScalarKind::loss;
+    emitter_.emit(field, emitter_.tag_of(field, index_of(layout.format, i)), *value, out);
+  }
+  if (!format.step_from_bar || bar_.step == kNoStep) {
+    note_seen(layout.format, loss);
+  } else if (begun) {
+    emit_bar(layout.format, out);
   }
   if (begun && emitter_.is_timed()) notes_.record(emitter_.at());
-  if (begun && declaration.step_from_bar && bar_.step != kNoStep) emit_bar(out);
+}
+
+void ConsoleDecoder::open_block(std::size_t format, const DeclaredRecord& record) {
+  block_ = {format, kMostBlockLines, record.step, record.rank, record.at};
+}
+
+// "    train/loss=2.31", "Mean value loss: 0.02"; lines that say nothing do not end the block.
+bool ConsoleDecoder::take_block(std::string_view text, EventBatch& out) {
+  if (block_.lines_left == 0) return false;
+  --block_.lines_left;
+  const std::string_view trimmed =
+      text.substr(std::min(text.find_first_not_of(" \t#*-|="), text.size()));
+  if (trimmed.empty()) return true;
+  const std::size_t sign = trimmed.find_first_of(":=");
+  const bool pair = sign != std::string_view::npos && begins_with_scalar(trimmed.substr(sign + 1));
+  if (!pair) {
+    block_.lines_left = 0;
+    return false;
+  }
+  const FormatDeclaration& format = lines_.declaration(block_.format);
+  const std::string_view name = trimmed.substr(0, trimmed.find_last_not_of(' ', sign - 1) + 1);
+  const auto field = std::ranges::find(format.fields, name, &DeclaredField::key);
+  const OtherTag* const other =
+      field == format.fields.end() ? emitter_.other_tag(name, &format) : nullptr;
+  if (field == format.fields.end() && other == nullptr) return true;
+  const DeclaredField& meaning = other != nullptr ? other->meaning : *field;
+  const auto value = scalar_at(trimmed.substr(sign + 1), meaning.kind);
+  const DeclaredRecord record{block_.step, block_.rank, block_.at};
+  if (!value || !emitter_.begin(record, text, seen_[block_.format].steps)) return true;
+  const auto index = static_cast<std::size_t>(field - format.fields.begin());
+  const Symbol tag =
+      other != nullptr ? other->symbol : emitter_.tag_of(meaning, index_of(block_.format, index));
+  emitter_.emit(meaning, tag, *value, out);
+  if (meaning.kind == ScalarKind::loss) ++seen_[block_.format].losses;
+  return true;
+}
+
+bool ConsoleDecoder::take_guessed(std::string_view text, EventBatch& out) {
+  if (!guesses_) {
+    if (find_text(text, "Epoch ") != std::string_view::npos && text.size() < 64) {
+      read_guessed_line(text, guess_);
+      if (guess_.is_headline()) epoch_ = guess_.epoch.number;
+    }
+    return false;
+  }
+  const std::string_view message = read_line_prefix(text, context_.written).message;
+  GuessedForm* const form = guessed_.take(message, guess_, held_);
+  if (guess_.is_headline()) epoch_ = guess_.epoch.number;
+  if (form == nullptr) return false;
+  notes_.before_record(out);
+  if (held_.empty()) {
+    emit_guessed(text, guess_, *form, out);
+    return true;
+  }
+  for (const HeldLine& held : held_) {
+    GuessedLines::read_again(held, guess_);
+    emit_guessed(held.text, guess_, *form, out);
+  }
+  return true;
+}
+
+void ConsoleDecoder::emit_guessed(std::string_view text, const GuessedLine& read, GuessedForm& form,
+                                  EventBatch& out) {
+  DeclaredRecord record;
+  record.step = form.step_of(read);
+  record.rank = rank_of_line(text);
+  record.at = time_of(text, {});
+  record.guessed = true;
+  if (!emitter_.begin(record, text, form.steps)) return;
+  ++records_;
+  ++guessed_records_;
+  for (const GuessedValue& value : read.values) {
+    const std::string name = (form.is_summary ? "epoch/" : "") + std::string(value.name);
+    const OtherTag* const tag = emitter_.other_tag(name);
+    if (tag == nullptr) continue;
+    DeclaredField meaning;
+    meaning.kind = value.is_time ? form.kind_of_time(value) : value.meaning.kind;
+    meaning.interval = ScalarMeaning{meaning.kind}.is_mean();
+    emitter_.emit(meaning, tag->symbol, value.value, out);
+  }
+  if (read.count.of > 0 && read.count.kind >= CounterKind::steps && !read.epoch.is_known()) {
+    static const DeclaredField kTotal{.key = "total_steps", .kind = ScalarKind::total_steps};
+    emitter_.emit(kTotal, emitter_.tag_of(kTotal, index_of(lines_.size(), 0)),
+                  static_cast<double>(read.count.of), out);
+  }
+  if (emitter_.is_timed()) notes_.record(emitter_.at());
 }
 
 // Without "ESC[...m".
@@ -354,50 +517,86 @@ std::string_view ConsoleDecoder::without_colours(std::string_view text) {
 }
 
 void ConsoleDecoder::state(StateIo& io) {
-  std::string preset{pattern_ != nullptr ? pattern_->declaration().name : ""};
   io(carry_);
   io(skipping_);
   io(records_);
+  io(guessed_records_);
   io(account_);
-  io(preset);
+  std::vector<std::pair<std::string, Seen>> seen;
+  for (std::size_t i = 0; i < lines_.size(); ++i) {
+    if (seen_[i].records > 0) seen.emplace_back(lines_.declaration(i).name, seen_[i]);
+  }
+  io(seen);
+  io(guesses_);
   io(pending_);
   io(bar_.step);
   io(bar_.total);
   io(bar_.seconds);
+  io(block_);
+  io(epoch_);
+  io(guessed_);
   io(emitter_);
   io(notes_);
   if (!io.is_loading()) return;
   if (carry_.size() > kMaxConsoleLine || pending_.size() > kMaxConsoleLine) return io.fail();
-  // A format that the configuration no longer has: the next line that is known decides again.
-  const auto formats = formats_.lines();
-  const auto found = std::ranges::find(
-      formats, preset, [](const LinePattern& each) { return each.declaration().name; });
-  if (found == formats.end()) return pending_.clear();
-  pattern_ = &*found;
-  search_for_pattern();
+  if (block_.lines_left < 0 || block_.lines_left > kMostBlockLines) return io.fail();
+  // Formats that the configuration no longer has are left out.
+  for (const auto& [name, known] : seen) {
+    for (std::size_t i = 0; i < lines_.size(); ++i) {
+      if (lines_.declaration(i).name == name) seen_[i] = known;
+    }
+  }
+  if (block_.format >= lines_.size()) block_ = {};
+  search_for_literals();
 }
 
-// By the name, because any text may be what a job prints; but not JSON, nor a pickle.
+// Text, but not JSON, nor a pickle.
+Detection detect_text(std::string_view head) {
+  const std::size_t begin = head.find_first_not_of(" \t\r\n");
+  if (begin == std::string_view::npos) return Detection::undecided;
+  const char first = head[begin];
+  if (first == '\0' || first == '\x80') return Detection::no;
+  if (first == '\xEF') {  // a byte order mark, or a letter
+    if (head.size() < begin + 3) return Detection::undecided;
+    return head.substr(begin).starts_with("\xEF\xBB\xBF") ? Detection::yes : Detection::no;
+  }
+  if (first != '{' && first != '[') return Detection::yes;
+  const std::size_t next = head.find_first_not_of(" \t\r\n", begin + 1);
+  if (next == std::string_view::npos) return Detection::undecided;
+  constexpr std::string_view kBrackets = "{}[]\"";
+  return kBrackets.find(head[next]) == std::string_view::npos ? Detection::yes : Detection::no;
+}
+
+std::string_view plain_name(std::string_view path) {
+  std::string_view name = base_name(path);
+  if (name.ends_with(".gz")) name.remove_suffix(3);
+  return name;
+}
+
+// By the name, because any text may be what a job prints.
 Detection detect_console(const FormatClue& clue) {
   if (clue.kind != FormatClue::Kind::head) return Detection::no;
-  std::string_view name = base_name(clue.path);
-  if (name.ends_with(".gz")) name.remove_suffix(3);
+  const std::string_view name = plain_name(clue.path);
   const auto formats = DeclaredFormats::or_presets(clue.declared).lines();
   const bool named = std::ranges::any_of(formats, [&clue](const LinePattern& format) {
     return is_named_for(format.declaration(), clue.path);
   });
   const bool ours = named || name.ends_with(".out") || name.ends_with(".log") ||
                     name.ends_with(".err") || name.starts_with("nemo_log_");
-  if (!ours) return Detection::no;
-  const std::size_t begin = clue.head.find_first_not_of(" \t\r\n");
-  if (begin == std::string_view::npos) return Detection::undecided;
-  const char first = clue.head[begin];
-  if (first == '\0' || first == '\xEF' || first == '\x80') return Detection::no;
-  if (first != '{' && first != '[') return Detection::yes;
-  const std::size_t next = clue.head.find_first_not_of(" \t\r\n", begin + 1);
-  if (next == std::string_view::npos) return Detection::undecided;
-  constexpr std::string_view kBrackets = "{}[]\"";
-  return kBrackets.find(clue.head[next]) == std::string_view::npos ? Detection::yes : Detection::no;
+  return ours ? detect_text(clue.head) : Detection::no;
+}
+
+// Of other names, after every other format has been asked.
+Detection detect_other_text(const FormatClue& clue) {
+  if (clue.kind != FormatClue::Kind::head) return Detection::no;
+  const std::string_view name = plain_name(clue.path);
+  const bool may_be = name.ends_with(".txt") || name.find('.') == std::string_view::npos;
+  if (!may_be) return Detection::no;
+  const bool binary = std::ranges::any_of(clue.head.substr(0, 512), [](char c) {
+    const auto byte = static_cast<unsigned char>(c);
+    return byte < 0x20 && c != '\t' && c != '\r' && c != '\n' && c != '\b' && c != '\x1b';
+  });
+  return binary ? Detection::no : detect_text(clue.head);
 }
 
 }  // namespace
@@ -406,5 +605,9 @@ extern const Format console_format = {.name = "console",
                                       .lines = true,
                                       .detect = &detect_console,
                                       .make = &make_decoder<ConsoleDecoder>};
+extern const Format other_text_format = {.name = "text",
+                                         .lines = true,
+                                         .detect = &detect_other_text,
+                                         .make = &make_decoder<ConsoleDecoder>};
 
 }  // namespace trainwatch

@@ -2,11 +2,13 @@
 // Files of rows behind a header that a declaration knows (declared/file_presets): each number of a
 // row is a scalar, at the step that another column says.
 //
+//  * Where no declaration knows the header, the names of its columns decide (guessed_format).
 //  * A row that has a header's form begins a new section, as a writer that was started again makes.
 //  * A row counts when it has ended: the last one may be torn.
 //  * A writer may write the file anew with more columns. What was emitted before is not emitted
 //    again (declared/delivered_values).
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,10 +16,11 @@
 #include "pipeline/decode/decimal_time.h"
 #include "pipeline/decode/declared/declared_formats.h"
 #include "pipeline/decode/declared/delivered_values.h"
+#include "pipeline/decode/declared/guessed_format.h"
 #include "pipeline/decode/declared/record_emitter.h"
-#include "pipeline/decode/event_file/scalar_tags.h"
 #include "pipeline/decode/format.h"
 #include "pipeline/decode/line_splitter.h"
+#include "pipeline/decode/scalar_tags.h"
 #include "trainwatch/star_pattern.h"
 
 namespace trainwatch {
@@ -25,6 +28,7 @@ namespace {
 
 constexpr std::size_t kMostColumns = 256;
 constexpr std::size_t kLongestHeader = 16384;
+constexpr std::string_view kIndex = "index";  // stands for the name that the first column lacks
 
 std::string_view trimmed(std::string_view text) {
   const std::size_t begin = text.find_first_not_of(" \r");
@@ -52,19 +56,24 @@ void split_row(std::string_view row, char separator, std::vector<std::string_vie
 }
 
 char separator_of(std::string_view header) {
-  return header.find('\t') != std::string_view::npos ? '\t' : ',';
+  if (header.find('\t') != std::string_view::npos) return '\t';
+  const bool semicolons = header.find(',') == std::string_view::npos;
+  return semicolons && header.find(';') != std::string_view::npos ? ';' : ',';
 }
 
-std::optional<double> number_of(std::string_view cell, ScalarKind kind) {
+std::optional<double> number_of(std::string_view cell) {
   if (const auto number = parse_number(cell)) return number;
-  constexpr std::string_view kWords[] = {"nan", "-nan", "NAN", "inf", "-inf", "Inf", "-Inf"};
+  constexpr std::string_view kWords[] = {"nan", "-nan", "NAN", "inf", "-inf", "Inf", "-Inf", "Nan"};
   const bool word = std::ranges::find(kWords, cell) != std::end(kWords);
-  return word ? scalar_at(cell, kind) : std::nullopt;
+  return word ? scalar_at(cell, ScalarKind::other) : std::nullopt;
 }
 
+// The first name may be missing: pandas writes its index without one.
 bool is_header(const std::vector<std::string_view>& cells) {
-  return cells.size() <= kMostColumns && std::ranges::all_of(cells, [](std::string_view cell) {
-           return !cell.empty() && !number_of(cell, ScalarKind::other);
+  return cells.size() <= kMostColumns &&
+         std::ranges::all_of(cells, [&cells](const std::string_view& cell) {
+           const bool index = cell.empty() && &cell == cells.data() && cells.size() > 1;
+           return index || (!cell.empty() && !number_of(cell));
          });
 }
 
@@ -81,6 +90,21 @@ const FormatDeclaration* knows_header(const DeclaredFormats& formats,
     if (all) best = &format;
   }
   return best;
+}
+
+// One that knows the header, or else what its names say. nullopt: neither.
+std::optional<FormatDeclaration> format_of(const DeclaredFormats& formats,
+                                           std::vector<std::string_view> cells) {
+  if (const FormatDeclaration* const known = knows_header(formats, cells)) return *known;
+  if (cells.front().empty()) cells.front() = kIndex;
+  auto guessed = guess_format(DeclaredKind::csv, cells);
+  const bool loss = std::ranges::any_of(cells, [](std::string_view cell) {
+    return meaning_of_tag(cell, {}).kind == ScalarKind::loss;
+  });
+  if (!guessed && loss && cells.front() == kIndex) {
+    guessed = guessed_format(DeclaredKind::csv, std::string(kIndex), {});
+  }
+  return guessed;
 }
 
 class CsvDecoder final : public Decoder {
@@ -104,7 +128,7 @@ class CsvDecoder final : public Decoder {
     return all;
   }
   std::string_view declared() const override {
-    return format_ != nullptr ? std::string_view{format_->name} : std::string_view{};
+    return format_ ? std::string_view{format_->name} : std::string_view{};
   }
   std::string delivered() const override { return delivered_.known(); }
   void rewritten(const std::string& delivered) override { delivered_.begin_anew(delivered); }
@@ -114,6 +138,7 @@ class CsvDecoder final : public Decoder {
     std::string name;
     DeclaredField meaning;
     bool emits = false;
+    bool other = false;         // no field names it: its own name says what it means
     Symbol tag = Symbol::none;  // none: not emitted yet
   };
 
@@ -128,8 +153,9 @@ class CsvDecoder final : public Decoder {
 
   const FileContext& context_;
   const DeclaredFormats& formats_;
-  const FormatDeclaration* format_ = nullptr;
+  std::optional<FormatDeclaration> format_;  // nullopt: no header yet
   RecordEmitter emitter_;
+  RecordSteps steps_;
   DeliveredValues delivered_;
   LineSplitter lines_;
   std::string header_;  // of the current section
@@ -164,7 +190,7 @@ void CsvDecoder::row(std::string_view text, EventBatch& out) {
   split_row(text, header_.empty() ? separator_of(text) : separator_, cells_);
   if (is_header(cells_) && read_header(text)) {
     account_.structure += bytes;
-  } else if (format_ == nullptr || cells_.size() != columns_.size()) {
+  } else if (!format_ || cells_.size() != columns_.size()) {
     account_.rejected += bytes;
     context_.diagnostics.reject(context_.file, RejectReason::syntax, text);
   } else {
@@ -176,12 +202,13 @@ void CsvDecoder::row(std::string_view text, EventBatch& out) {
 // False: no declaration knows it.
 bool CsvDecoder::read_header(std::string_view text) {
   if (text.size() > kLongestHeader) return false;
-  const FormatDeclaration* const known = knows_header(formats_, cells_);
-  if (known == nullptr) return false;
-  format_ = known;
+  auto known = format_of(formats_, cells_);
+  if (!known) return false;
+  format_ = std::move(known);
   header_ = text;
   separator_ = separator_of(text);
   columns_.clear();
+  if (cells_.front().empty()) cells_.front() = kIndex;
   for (const std::string_view cell : cells_) columns_.push_back(column_of(cell));
   const auto find = [this](const std::string& name) {
     const auto at = std::ranges::find(columns_, name, &Column::name);
@@ -204,12 +231,8 @@ CsvDecoder::Column CsvDecoder::column_of(std::string_view name) const {
   if (field != fields.end()) {
     column.meaning = *field;
     column.emits = true;
-  } else if (format_->others && !counts) {
-    const ScalarMeaning meaning = meaning_of_tag(name, context_.path);
-    column.meaning.kind = meaning.kind;
-    column.meaning.scale = meaning.scale;
-    column.meaning.interval = meaning.is_mean();
-    column.emits = true;
+  } else {
+    column.emits = column.other = format_->others && !counts;
   }
   return column;
 }
@@ -226,20 +249,22 @@ void CsvDecoder::read_row(std::string_view text, EventBatch& out) {
   about.step = whole(step_);
   about.rank = small_integer(cell_of(rank_)).value_or(kNoRank);
   about.at = time_of();
+  about.guessed = format_->guessed;
   bool begun = false;
   for (std::size_t i = 0; i < columns_.size(); ++i) {
     Column& column = columns_[i];
     if (!column.emits) continue;
-    const auto value = number_of(cells_[i], column.meaning.kind);
+    const auto value = number_of(cells_[i]);
     if (!value || !delivered_.is_new(column.name, about.step, cells_[i])) continue;
-    if (!begun && !emitter_.begin(about, text)) return;
+    if (!begun && !emitter_.begin(about, text, steps_)) return;
     begun = true;
     if (column.tag == Symbol::none) {
       const std::string& tag = column.meaning.tag.empty() ? column.name : column.meaning.tag;
-      const auto symbol = emitter_.other_tag(tag);
-      column.emits = symbol.has_value();
-      if (!symbol) continue;
-      column.tag = *symbol;
+      const OtherTag* const other = emitter_.other_tag(tag, &*format_);
+      column.emits = other != nullptr;
+      if (other == nullptr) continue;
+      column.tag = other->symbol;
+      if (column.other) column.meaning = other->meaning;
     }
     emitter_.emit(column.meaning, column.tag, *value, out);
   }
@@ -248,6 +273,7 @@ void CsvDecoder::read_row(std::string_view text, EventBatch& out) {
 std::optional<Time> CsvDecoder::time_of() {
   const std::string_view cell = cell_of(time_);
   if (cell.empty()) return std::nullopt;
+  if (format_->guessed) return clock_.read_any(cell);
   if (cell.find('-', 1) != std::string_view::npos) return clock_.read(cell);
   const auto ns = parse_time_ns(cell, format_->time_unit);
   return ns ? std::optional(time_from_ns(*ns)) : std::nullopt;
@@ -256,6 +282,7 @@ std::optional<Time> CsvDecoder::time_of() {
 void CsvDecoder::state(StateIo& io) {
   io(header_);
   io(emitter_);
+  io(steps_);
   io(delivered_);
   io(lines_);
   io(records_);
@@ -282,8 +309,8 @@ Detection detect_csv(const FormatClue& clue) {
   if (end == std::string_view::npos) return Detection::undecided;
   std::vector<std::string_view> cells;
   split_row(header, separator_of(header), cells);
-  const bool known = is_header(cells) &&
-                     knows_header(DeclaredFormats::or_presets(clue.declared), cells) != nullptr;
+  const bool known =
+      is_header(cells) && format_of(DeclaredFormats::or_presets(clue.declared), cells).has_value();
   return known ? Detection::yes : Detection::no;
 }
 

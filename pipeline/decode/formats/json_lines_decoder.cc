@@ -1,22 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 // Files with a JSON object per line that a declaration knows (declared/file_presets): scalars, or
 // spans as torchtitan writes them. The first line with all members that a declaration asks for
-// decides which one the file has; lines without them are passed over.
+// decides which one the file has; lines without them are passed over. Where none knows the first
+// objects, the names of their members decide (declared/guessed_format).
 //
 // A line counts when it has ended: the last one may be torn.
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <deque>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "pipeline/decode/decimal_time.h"
 #include "pipeline/decode/declared/declared_formats.h"
+#include "pipeline/decode/declared/guessed_format.h"
 #include "pipeline/decode/declared/record_emitter.h"
 #include "pipeline/decode/format.h"
 #include "pipeline/decode/json_cursor.h"
 #include "pipeline/decode/line_splitter.h"
+#include "pipeline/decode/scalar_tags.h"
 #include "trainwatch/star_pattern.h"
 
 namespace trainwatch {
@@ -24,8 +29,10 @@ namespace {
 
 constexpr std::size_t kMostMembers = 256;  // of a record; further ones are not read
 
+constexpr int kMostLevels = 3;  // of objects in a record; what lies deeper is not read
+
 struct LineMember {
-  std::string_view key;
+  std::string_view key;    // of one in another object "train/loss"
   std::string_view value;  // as raw text
 };
 
@@ -34,12 +41,9 @@ class JsonLine {
  public:
   bool read(std::string_view line) {
     members_.clear();
+    names_.clear();
     JsonCursor cursor{line};
-    if (!cursor.enter()) return false;
-    for (std::string_view key; cursor.next(key);) {
-      const std::string_view value = cursor.value();
-      if (members_.size() < kMostMembers) members_.push_back({key, value});
-    }
+    if (!read_object(cursor, {}, 1)) return false;
     return !cursor.failed() && cursor.at_end();
   }
   // No object lies in it, and no list goes on in another line: as in no document of a profiler.
@@ -62,7 +66,22 @@ class JsonLine {
   const std::vector<LineMember>& members() const { return members_; }
 
  private:
+  bool read_object(JsonCursor& cursor, const std::string& above, int depth) {
+    if (!cursor.enter()) return false;
+    for (std::string_view key; cursor.next(key);) {
+      const std::string_view value = cursor.value();
+      if (members_.size() >= kMostMembers) continue;
+      if (!above.empty()) key = names_.emplace_back(above + std::string(key));
+      members_.push_back({key, value});
+      if (!value.starts_with('{') || depth == kMostLevels) continue;
+      JsonCursor inner{value};
+      read_object(inner, std::string(key) + "/", depth + 1);
+    }
+    return true;
+  }
+
   std::vector<LineMember> members_;
+  std::deque<std::string> names_;  // of members in other objects
 };
 
 // Of those that know the record, the one that asks for most; null: none does.
@@ -79,6 +98,19 @@ const FormatDeclaration* knows(const DeclaredFormats& formats, const JsonLine& l
 std::optional<double> number_in(std::string_view value, ScalarKind kind) {
   if (is_string_token(value)) return scalar_at(between_quotes(value), kind);
   return parse_number(value);
+}
+
+// By its names alone.
+std::optional<FormatDeclaration> guess(const JsonLine& line) {
+  std::vector<std::string_view> names;
+  for (const LineMember& member : line.members()) {
+    if (number_in(member.value, ScalarKind::other) || is_string_token(member.value)) {
+      names.push_back(member.key);
+    }
+  }
+  auto format = guess_format(DeclaredKind::json, names);
+  const bool counts = format && number_in(line.of(format->step), ScalarKind::other).has_value();
+  return counts ? format : std::nullopt;
 }
 
 std::int64_t integer_in(std::string_view value, std::int64_t none) {
@@ -114,6 +146,7 @@ class JsonLinesDecoder final : public Decoder {
 
  private:
   void line(std::string_view text, EventBatch& out);
+  bool knows_record();
   bool record(std::string_view text, EventBatch& out);
   std::optional<Time> time_of();
   void emit_scalars(EventBatch& out);
@@ -123,10 +156,11 @@ class JsonLinesDecoder final : public Decoder {
   const FileContext& context_;
   const DeclaredFormats& formats_;
   const FormatDeclaration* format_ = nullptr;  // null: no record yet
+  std::optional<FormatDeclaration> guessed_;   // what format_ may be
   RecordEmitter emitter_;
+  RecordSteps steps_;
   LineSplitter lines_;
   JsonLine line_;
-  DeclaredField other_;  // what members mean that no field names
   std::uint64_t records_ = 0;
   ByteAccount account_;
   LocalClock clock_;
@@ -156,19 +190,31 @@ void JsonLinesDecoder::line(std::string_view text, EventBatch& out) {
   (is_record ? account_.records : account_.structure) += bytes;
 }
 
+bool JsonLinesDecoder::knows_record() {
+  if (format_ == nullptr || format_->guessed) {
+    const FormatDeclaration* const known = knows(formats_, line_);
+    if (known != nullptr) format_ = known;
+  }
+  if (format_ == nullptr) {
+    guessed_ = guess(line_);
+    if (guessed_) format_ = &*guessed_;
+  }
+  return format_ != nullptr && line_.has_all(format_->has);
+}
+
 bool JsonLinesDecoder::record(std::string_view text, EventBatch& out) {
-  if (format_ == nullptr) format_ = knows(formats_, line_);
-  if (format_ == nullptr || !line_.has_all(format_->has)) return false;
+  if (!knows_record()) return false;
   ++records_;
   DeclaredRecord about;
   about.step = std::max(integer_in(line_.of(format_->step), kNoStep), kNoStep);
   about.rank = small_integer(line_.of(format_->rank)).value_or(kNoRank);
   about.at = time_of();
   about.node = between_quotes(line_.of(format_->node));
+  about.guessed = format_->guessed;
   std::string_view name = between_quotes(line_.of(format_->spans.name_key));
   const bool has_spans = !format_->spans.name_key.empty();
   if (has_spans && !name.ends_with(format_->spans.end)) return true;
-  if (!emitter_.begin(about, text)) return true;
+  if (!emitter_.begin(about, text, steps_)) return true;
   if (!has_spans) {
     emit_scalars(out);
   } else if (about.at) {
@@ -181,11 +227,10 @@ bool JsonLinesDecoder::record(std::string_view text, EventBatch& out) {
 std::optional<Time> JsonLinesDecoder::time_of() {
   const std::string_view value = line_.of(format_->time);
   if (value.empty()) return std::nullopt;
-  if (is_string_token(value) && value.find('-') != std::string_view::npos) {
-    return clock_.read(between_quotes(value));
-  }
-  const std::string_view number = is_string_token(value) ? between_quotes(value) : value;
-  const auto ns = parse_time_ns(number, format_->time_unit);
+  const std::string_view text = is_string_token(value) ? between_quotes(value) : value;
+  if (format_->guessed) return clock_.read_any(text);
+  if (is_string_token(value) && value.find('-') != std::string_view::npos) return clock_.read(text);
+  const auto ns = parse_time_ns(text, format_->time_unit);
   return ns ? std::optional(time_from_ns(*ns)) : std::nullopt;
 }
 
@@ -202,11 +247,11 @@ void JsonLinesDecoder::emit_scalars(EventBatch& out) {
     }
     const bool counts = member.key == format_->step || member.key == format_->time;
     if (field == fields.end() && (!format_->others || counts)) continue;
-    const DeclaredField& meaning = field != fields.end() ? *field : other_;
-    const auto value = number_in(member.value, meaning.kind);
-    if (!value) continue;
-    if (const auto tag = emitter_.other_tag(member.key)) {
-      emitter_.emit(meaning, *tag, *value, out);
+    const OtherTag* const tag = emitter_.other_tag(member.key, format_);
+    if (tag == nullptr) continue;
+    const DeclaredField& meaning = field != fields.end() ? *field : tag->meaning;
+    if (const auto value = number_in(member.value, meaning.kind)) {
+      emitter_.emit(meaning, tag->symbol, *value, out);
     }
   }
 }
@@ -243,8 +288,13 @@ bool JsonLinesDecoder::is_of_helper() {
 
 void JsonLinesDecoder::state(StateIo& io) {
   std::string format{declared()};
+  std::string step = guessed_ ? guessed_->step : "";
+  std::string time = guessed_ ? guessed_->time : "";
   io(format);
+  io(step);
+  io(time);
   io(emitter_);
+  io(steps_);
   io(lines_);
   io(records_);
   io(account_);
@@ -253,27 +303,40 @@ void JsonLinesDecoder::state(StateIo& io) {
   const auto known = formats_.json();
   const auto found = std::ranges::find(known, format, &FormatDeclaration::name);
   format_ = found == known.end() ? nullptr : &*found;
+  guessed_.reset();
+  if (step.empty()) return;
+  guessed_ = guessed_format(DeclaredKind::json, std::move(step), std::move(time));
+  if (format_ == nullptr && format == guessed_->name) format_ = &*guessed_;
 }
 
-// By its first line, which has ended; asked with its first member, so that other formats may know
-// it before. A name that promises a format gets more lines, as the first one may be about other
-// things.
+bool is_named_as_lines(std::string_view path) {
+  if (path.ends_with(".gz")) path.remove_suffix(3);
+  return path.ends_with(".jsonl") || path.ends_with(".ndjson");
+}
+
+// By its first lines, which have ended; of a file whose name promises nothing only the first one is
+// asked for, with its first member, so that other formats may know it before.
 Detection detect_json_lines(const FormatClue& clue) {
   if (clue.kind == FormatClue::Kind::event) return Detection::no;
   const DeclaredFormats& formats = DeclaredFormats::or_presets(clue.declared);
-  const bool named = std::ranges::any_of(formats.json(), [&clue](const FormatDeclaration& format) {
-    return is_named_for(format, clue.path);
-  });
+  const bool named = is_named_as_lines(clue.path) ||
+                     std::ranges::any_of(formats.json(), [&clue](const FormatDeclaration& format) {
+                       return is_named_for(format, clue.path);
+                     });
   if (named != (clue.kind == FormatClue::Kind::head)) return Detection::no;
   std::string_view rest = clue.head;
   JsonLine line;
   for (int lines = 0; lines < (named ? 100 : 1); ++lines) {
     rest.remove_prefix(std::min(rest.find_first_not_of(" \t\r\n"), rest.size()));
+    if (rest.empty()) return named ? Detection::undecided : Detection::no;
+    if (!rest.starts_with('{')) return Detection::no;
     const std::size_t end = rest.find('\n');
     const bool whole = line.read(rest.substr(0, end));
-    if (!line.is_flat(end != std::string_view::npos)) return Detection::no;
+    const bool known = whole && knows(formats, line) != nullptr;
+    const bool guessed = whole && !known && guess(line).has_value();
+    if (!guessed && !line.is_flat(end != std::string_view::npos)) return Detection::no;
     if (end == std::string_view::npos) return named ? Detection::undecided : Detection::no;
-    if (whole && knows(formats, line) != nullptr) return Detection::yes;
+    if (known || guessed) return Detection::yes;
     rest.remove_prefix(end);
   }
   return Detection::no;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // TensorBoard's event files, of TensorFlow, PyTorch, tensorboardX, Keras, JAX: the scalars in them,
 // in both encodings. Each value is a Scalar with the tag as its name; what the common tags mean is
-// in event_file/scalar_tags.
+// in scalar_tags.
 //
 // A job that resumes writes a new file, whose steps may begin before the last ones of the file
 // before (`purge_step` says so in a record of its own, most writers do not): the steps go back, and

@@ -12,8 +12,8 @@
 #include "decode_harness.h"
 #include "pipeline/decode/event_file/crc32c.h"
 #include "pipeline/decode/event_file/record_file.h"
-#include "pipeline/decode/event_file/scalar_tags.h"
 #include "pipeline/decode/event_file/summary_event.h"
+#include "pipeline/decode/scalar_tags.h"
 #include "support/event_file_writer.h"
 #include "support/source_path.h"
 

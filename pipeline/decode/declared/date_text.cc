@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pipeline/decode/declared/date_text.h"
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <string>
+
+#include "pipeline/decode/decimal_time.h"
+#include "pipeline/decode/declared/scalar_text.h"
+
+namespace trainwatch {
+namespace {
+
+// A 0 stands for a digit; for the blank there may be a "T" or a "_".
+constexpr std::string_view kYearFirst = "0000-00-00 00:00:00";
+constexpr std::string_view kYearFirstSlashes = "0000/00/00 00:00:00";
+constexpr std::string_view kYearLast = "00/00/0000 00:00:00";
+
+bool has_form(std::string_view text, std::string_view form) {
+  if (text.size() < form.size()) return false;
+  for (std::size_t i = 0; i < form.size(); ++i) {
+    const char c = text[i];
+    const bool fits = form[i] == '0'   ? is_digit(c)
+                      : form[i] == ' ' ? c == ' ' || c == 'T' || c == '_'
+                                       : c == form[i];
+    if (!fits) return false;
+  }
+  return true;
+}
+
+// As local_time() reads it; empty: no date begins here.
+std::string plain_date(std::string_view text) {
+  std::string plain(text.substr(0, kYearFirst.size()));
+  if (has_form(text, kYearLast)) {
+    plain = std::string(text.substr(6, 4)) + '-' + std::string(text.substr(0, 2)) + '-' +
+            std::string(text.substr(3, 2)) + std::string(text.substr(10, 9));
+  } else if (!has_form(text, kYearFirst) && !has_form(text, kYearFirstSlashes)) {
+    return {};
+  }
+  plain[4] = plain[7] = '-';
+  plain[10] = ' ';
+  return plain;
+}
+
+// "Z" or "+02:00" at the beginning of `text`. nullopt: the local zone.
+std::optional<Nanos> zone_at(std::string_view text) {
+  if (text.starts_with('Z')) return Nanos{};
+  if (text.size() < 6 || (text[0] != '+' && text[0] != '-') || text[3] != ':') return std::nullopt;
+  const auto hours = parse_digits(text.substr(1, 2));
+  const auto minutes = parse_digits(text.substr(4, 2));
+  if (!hours || !minutes) return std::nullopt;
+  const Nanos east = std::chrono::hours(*hours) + std::chrono::minutes(*minutes);
+  return text[0] == '-' ? -east : east;
+}
+
+// Of a plain date in UTC.
+std::optional<Time> time_in_utc(std::string_view plain) {
+  const auto number = [plain](std::size_t at, std::size_t size) {
+    return static_cast<unsigned>(parse_digits(plain.substr(at, size)).value_or(0));
+  };
+  const std::chrono::year_month_day day{std::chrono::year{static_cast<int>(number(0, 4))},
+                                        std::chrono::month{number(5, 2)},
+                                        std::chrono::day{number(8, 2)}};
+  if (!day.ok()) return std::nullopt;
+  const Nanos within = std::chrono::hours(number(11, 2)) + std::chrono::minutes(number(14, 2)) +
+                       std::chrono::seconds(number(17, 2));
+  return Time{std::chrono::sys_days{day}.time_since_epoch() + within};
+}
+
+}  // namespace
+
+bool begins_with_date(std::string_view text) {
+  return has_form(text, kYearFirst) || has_form(text, kYearFirstSlashes) ||
+         has_form(text, kYearLast);
+}
+
+std::optional<Time> date_at(std::string_view text) {
+  std::string plain = plain_date(text);
+  if (plain.empty()) return std::nullopt;
+  const std::size_t behind = plain.size();
+  std::size_t end = behind;
+  if (end < text.size() && (text[end] == '.' || text[end] == ',')) ++end;
+  while (end > behind && end < text.size() && is_digit(text[end])) ++end;
+  plain.append(text.substr(behind, end - behind));
+  const auto local = local_time(plain);
+  const auto zone = zone_at(text.substr(end));
+  if (!local || !zone) return local;
+  const auto utc = time_in_utc(plain);
+  if (!utc) return std::nullopt;
+  return *utc + (*local - std::chrono::floor<std::chrono::seconds>(*local)) - *zone;
+}
+
+}  // namespace trainwatch
