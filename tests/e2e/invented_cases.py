@@ -3,7 +3,8 @@
 
 import invented_ends
 import invented_frameworks
+import invented_known
 import invented_tables
 import invented_text
 
-CASES = (*invented_text.CASES, *invented_frameworks.CASES, *invented_tables.CASES, *invented_ends.CASES)
+CASES = (*invented_text.CASES, *invented_frameworks.CASES, *invented_known.CASES, *invented_tables.CASES, *invented_ends.CASES)
