@@ -11,6 +11,7 @@ import os
 import re
 import urllib.error
 import urllib.parse
+import urllib.request
 
 import harness
 
@@ -180,12 +181,22 @@ class Live:
         self.alerts = trainwatch.json("/api/v1/alerts?state=firing")["alerts"] + trainwatch.json("/api/v1/alerts?state=resolved")["alerts"]
         self.metrics = trainwatch.get("/metrics")
         jobs = {run["job"] for run in self.runs} | {os.path.relpath(folder, root) for folder, _, _ in os.walk(root)}
-        self.series = []
+        self.series, self.undocumented = [], []
         for job in sorted(jobs):
             try:
-                self.series += trainwatch.json("/api/v1/scalars?last=1000&job=" + urllib.parse.quote(job, safe=""))["series"]
+                self.series += self._series(trainwatch, job)
             except urllib.error.HTTPError:
                 pass  # nothing of that name is known
+
+    def _series(self, trainwatch, job):
+        """What is not as the document of the API says is a complaint about this job, not the end of all."""
+        path = "/api/v1/scalars?last=1000&job=" + urllib.parse.quote(job, safe="")
+        try:
+            return trainwatch.json(path)["series"]
+        except AssertionError as error:
+            self.undocumented.append((job, "scalars: " + str(error).splitlines()[0][:200]))
+            with urllib.request.urlopen(trainwatch.url + path, timeout=harness.PATIENCE_SECONDS) as answer:
+                return json.load(answer)["series"]
 
     def _all_read(self, trainwatch):
         """All that it opens is read, and nothing comes any more."""
@@ -208,6 +219,7 @@ class Live:
         view.root = self.root
         view.runs = [run for run in self.runs if mine(run["job"])]
         view.alerts = [alert for alert in self.alerts if mine(alert["subject"].get("job"))]
+        view.undocumented = [(job, complaint) for job, complaint in self.undocumented if mine(job)]
         view.series = [series for series in self.series if mine(series["job"])]
         view.metrics = "\n".join(line for line in self.metrics.splitlines() if re.search(r'job="%s["/]' % re.escape(name), line))
         return view
@@ -223,6 +235,7 @@ def judge(case, seen):
     yield from judge_alerts(case, seen.alerts, "replay")
     if seen.live:
         yield from judge_alerts(case, seen.live.alerts, "live", wanted=False)
+        yield from (complaint for _, complaint in seen.live.undocumented)
     if case.more:
         yield from case.more(seen)
 
