@@ -107,6 +107,7 @@ def watch(root, false):
     job, clock = Job(root), Clock(false)
     job.write(READ_BEFORE, clock.now())
     with harness.Trainwatch(root, env={**false.env, "TZ": "UTC"}) as trainwatch:
+        trainwatch.wait_until_read()
         last = clock.now()
         for _ in range(READ_LIVE):
             clock.go_to(last + STEP_SECONDS)
