@@ -47,7 +47,7 @@ def check(case, root, live):
     try:
         seen = cases.Seen(os.path.join(root, case.name), live and live.of(case.name))
         return list(cases.judge(case, seen))
-    except (AssertionError, KeyError, TypeError, ValueError, IndexError) as error:
+    except (AssertionError, KeyError, TypeError, ValueError, IndexError, OSError) as error:
         return ["%s: %s" % (type(error).__name__, str(error)[:300])]
 
 
@@ -55,7 +55,7 @@ def check_some(rows, root):
     """name -> complaints, of cases below one directory, which one daemon watches."""
     try:
         live, complaints = watch(root), []
-    except AssertionError as error:  # Ended, too
+    except (AssertionError, OSError) as error:  # it has ended, or died while it answered
         live, complaints = None, ["no daemon: %s" % str(error)[-300:]]
     return {case.name: check(case, root, live) + complaints for case in rows}
 

@@ -124,7 +124,7 @@ def complaints():
     try:
         with tempfile.TemporaryDirectory() as root:
             return watch(root, false_clock.FalseClock(types.SimpleNamespace(addCleanup=cleanups.append)))
-    except (AssertionError, KeyError, TypeError) as error:
+    except (AssertionError, KeyError, TypeError, OSError) as error:
         return ["%s: %s" % (type(error).__name__, str(error)[-300:])]
     finally:
         for cleanup in cleanups:
