@@ -241,8 +241,9 @@ def judge(case, seen):
 
 
 def judge_nothing(seen):
-    if seen.read():
-        yield "read as " + ", ".join("%s (%s records)" % (entry.get("declared", entry["format"]), entry.get("records")) for entry in seen.read())
+    read = [entry for entry in seen.read() if entry.get("records")]
+    if read:
+        yield "read as " + ", ".join("%s (%s records)" % (entry.get("declared", entry["format"]), entry["records"]) for entry in read)
     for name, code in (("formats", seen.formats_code), ("replay", seen.replay_code)):
         if code != 1:
             yield "%s exits with %d" % (name, code)
