@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Accelerate with tqdm, as the examples of Accelerate and Diffusers do: the loss is in the bar's postfix."""
 
+import logging
 import os
 
 os.environ["ACCELERATE_USE_CPU"] = "true"
@@ -10,13 +11,13 @@ import training as tiny  # noqa: E402
 import torch  # noqa: E402
 from accelerate import Accelerator  # noqa: E402
 from accelerate.logging import get_logger  # noqa: E402
-import logging  # noqa: E402
 from tqdm.auto import tqdm  # noqa: E402
 
 with tiny.Training(steps=250) as training:
     log = training.log(tag="step_loss", counts="iterations from 1, as the bar shows them", significant=3)
     accelerator = Accelerator()
-    logging.basicConfig(format="%(asctime)s - %(levelname)s - %(name)s - %(message)s", datefmt="%m/%d/%Y %H:%M:%S", level=logging.INFO)
+    logging.basicConfig(format="%(asctime)s - %(levelname)s - %(name)s - %(message)s", datefmt="%m/%d/%Y %H:%M:%S",
+                        level=logging.INFO)
     logger = get_logger(__name__)
     model = torch_task.model()
     model, optimizer, batches = accelerator.prepare(

@@ -1,15 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """DeepSpeed's engine on the CPU, with the lines that it prints at level info each tenth step, and the script's own."""
 
-import os
-
-os.environ.update(DS_ACCELERATOR="cpu", RANK="0", LOCAL_RANK="0", WORLD_SIZE="1", MASTER_ADDR="127.0.0.1", MASTER_PORT="0")
-
-import torch_task  # noqa: E402
-import training as tiny  # noqa: E402
-import deepspeed  # noqa: E402
-import torch  # noqa: E402
-from deepspeed.utils.logging import set_log_level_from_string  # noqa: E402
+import deepspeed_on_cpu  # noqa: F401  before torch is imported
+import torch_task
+import training as tiny
+import deepspeed
+import torch
+from deepspeed.utils.logging import set_log_level_from_string
 
 BETWEEN = 10
 CONFIG = {"train_micro_batch_size_per_gpu": torch_task.BATCH, "gradient_accumulation_steps": 1, "steps_per_print": BETWEEN,

@@ -5,12 +5,11 @@ print nothing about steps: those lines are in deepspeed_engine.py.
 The Trainer hides a NaN of the loss (logging_nan_inf_filter is true by default): --hide-nan leaves it so.
 """
 
-import os
 import sys
 
 IS_DEEPSPEED = "--deepspeed" in sys.argv
-if IS_DEEPSPEED:  # before torch is imported
-    os.environ.update(DS_ACCELERATOR="cpu", RANK="0", LOCAL_RANK="0", WORLD_SIZE="1", MASTER_ADDR="127.0.0.1", MASTER_PORT="0")
+if IS_DEEPSPEED:
+    import deepspeed_on_cpu  # noqa: F401
 
 import torch_task  # noqa: E402
 import training as tiny  # noqa: E402

@@ -48,8 +48,9 @@ class Bar(lightning.Callback):
 
 
 with tiny.Training(steps=150) as training:
-    logs = [training.log("csv/version_0/metrics.csv", "train_loss"), training.log("tensorboard/version_0/events.*", "train_loss")]
-    bar = training.log(tag="train_loss", counts="iterations from 1, as the bar shows them; it shows each epoch's own", significant=3)
+    logs = [training.log("csv/version_0/metrics.csv", "train_loss"),
+            training.log("tensorboard/version_0/events.*", "train_loss")]
+    bar = training.log(tag="train_loss", counts="iterations over all epochs, from 1; the bar begins anew each epoch", significant=3)
     lightning.seed_everything(tiny.SEED)
     per_epoch = training.steps // EPOCHS
     shown = RichProgressBar if "--rich" in training.more else TQDMProgressBar

@@ -93,8 +93,8 @@ with tiny.Training(steps=150) as training:
         took = time.time() - began
         megatron.step_ms.record(took * 1000)
         if (step + 1) % BETWEEN == 0:
-            for name, value in (("loss", loss), ("throughput_tflops", 12.5), ("tokens_per_sec", TOKENS / took), ("grad_norm", loss / 2),
-                                ("learning_rate", 0.05), ("memory_allocated_gb", 1.5)):
+            for name, value in (("loss", loss), ("throughput_tflops", 12.5), ("tokens_per_sec", TOKENS / took),
+                                ("grad_norm", loss / 2), ("learning_rate", 0.05), ("memory_allocated_gb", 1.5)):
                 megatron.gauges[name].set(value)
             megatron.export()
             log.record(None, loss)

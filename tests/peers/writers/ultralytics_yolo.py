@@ -41,7 +41,7 @@ def make_images(folder):
 class Seen:
     def __init__(self, training, console, table):
         self._training, self._console, self._table, self._step = training, console, table, 0
-        self._rows, self._losses = set(), {}
+        self._losses = None
 
     def batch_begins(self, trainer):
         if self._training.is_nan(self._step):
@@ -60,9 +60,9 @@ class Seen:
 
     def epoch_ends(self, trainer):
         """The row has been written. It is called once more at the end, after an evaluation."""
-        if trainer.epoch + 1 not in self._rows:
-            self._rows.add(trainer.epoch + 1)
+        if self._losses is not None:
             self._table.record(trainer.epoch + 1, self._losses["box_loss"], **self._losses)
+        self._losses = None
 
 
 with tiny.Training(steps=80) as training:
@@ -73,8 +73,10 @@ with tiny.Training(steps=80) as training:
     seen = Seen(training, console, table)
     torch.set_num_threads(1)
     model = ultralytics.YOLO("yolo11n.yaml")
-    for event, callback in (("batch_start", seen.batch_begins), ("batch_end", seen.batch_ends), ("epoch_end", seen.epoch_trained)):
-        model.add_callback("on_train_" + event, callback)
+    model.add_callback("on_train_batch_start", seen.batch_begins)
+    model.add_callback("on_train_batch_end", seen.batch_ends)
+    model.add_callback("on_train_epoch_end", seen.epoch_trained)
     model.add_callback("on_fit_epoch_end", seen.epoch_ends)
-    model.train(data=data, epochs=training.steps // PER_EPOCH, imgsz=SIZE, batch=BATCH, workers=0, device="cpu", amp=False, plots=False,
-                seed=tiny.SEED, project=training.out, name="run", exist_ok=True, pretrained=False, warmup_epochs=0, close_mosaic=0)
+    model.train(data=data, epochs=training.steps // PER_EPOCH, imgsz=SIZE, batch=BATCH, workers=0, device="cpu", amp=False,
+                plots=False, seed=tiny.SEED, project=training.out, name="run", exist_ok=True, pretrained=False, warmup_epochs=0,
+                close_mosaic=0)

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What trainwatch reads of a training's files, beside what the training says it has logged (training.py)."""
+
+import glob
+import json
+import math
+import os
+import statistics
+
+import harness
+
+PACE_TOLERANCE = 0.1
+
+
+class Log:
+    """One file of a training, and the truth about it."""
+
+    def __init__(self, out, truth):
+        self.name, self.tag, self.per, self.records = truth["file"], truth["tag"], truth["per"], truth["records"]
+        self._digits = truth.get("decimals"), truth.get("significant")
+        self.path, = glob.glob(os.path.join(out, truth["file"]))
+
+    def tolerance(self, loss):
+        """Of a loss as it is logged; without digits, it may be a float of 32 bits."""
+        decimals, significant = self._digits
+        if significant is not None and loss != 0:
+            decimals = significant - 1 - math.floor(math.log10(abs(loss)))
+        return abs(loss) * 1e-6 if decimals is None else 0.501 * 10.0 ** -decimals
+
+    def steps(self):
+        """Of each loss the last record: an epoch may be done again."""
+        return {record["step"]: record["loss"] for record in self.records}
+
+    def first_nan(self):
+        """The step of the first record that is NaN."""
+        return next((record["step"] for record in self.records if math.isnan(record["loss"])), None)
+
+    def has_nan(self):
+        return any(math.isnan(record["loss"]) for record in self.records)
+
+    def seconds_per_step(self):
+        """As its records show it: the median."""
+        pairs = list(zip(self.records, self.records[1:]))
+        return statistics.median((b["at"] - a["at"]) / (b["step"] - a["step"] if b["step"] is not None else self.per)
+                                 for a, b in pairs if b["step"] != a["step"] or b["step"] is None)
+
+
+class Training:
+    def __init__(self, out, truth_file):
+        with open(truth_file) as file:
+            self.truth = json.load(file)
+        self.out = out
+        self.console = os.path.join(out, "train.log")
+        self.logs = [Log(out, log) for log in self.truth["logs"]]
+
+    def finest(self):
+        """The log that counts in the smallest steps, of several the first."""
+        return min((log for log in self.logs if log.records[0]["step"] is not None), key=lambda log: log.per)
+
+
+def format_of(path):
+    """The format that reads a file, or why none does."""
+    said = json.loads(harness.run("formats", "--format=json", path).stdout.splitlines()[0])
+    return said.get("declared") or said.get("format"), said.get("skipped")
+
+
+def losses_of(log):
+    """[(step, loss)] of the series that trainwatch takes for the loss of a file; several are there if it takes several."""
+    with harness.Trainwatch(None, "--watch=" + log.path) as trainwatch:
+        series = trainwatch.json("/api/v1/scalars")["series"]
+    wanted = [one for one in series if one["tag"] == log.tag] or [one for one in series if one["kind"] == "loss"]
+    return [(step, float(value)) for one in wanted[:1] for step, _, value in one["points"]], [
+        (one["tag"], one["kind"]) for one in wanted[:1]]
+
+
+def is_same(log, expected, read):
+    if math.isnan(expected) or math.isnan(read):
+        return math.isnan(expected) and math.isnan(read)
+    return abs(expected - read) <= log.tolerance(expected)
+
+
+def wrong_losses(log, points):
+    """The records that were not read, or not as they were logged: texts."""
+    if log.records[0]["step"] is None:
+        pairs = [(i, record["loss"], points[i][1] if i < len(points) else None) for i, record in enumerate(log.records)]
+    else:
+        read = dict(points)
+        pairs = [(step, loss, read.get(step)) for step, loss in log.steps().items()]
+    return ["step %s: logged %r, read %r" % pair for pair in pairs if pair[2] is None or not is_same(log, *pair[1:])]
+
+
+def runs_of(*paths):
+    done = harness.run("runs", "--format=json", *paths)
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def alerts_of(*paths):
+    """The last that is said of each alert."""
+    done = harness.run("replay", "--format=json", *paths)
+    return list(harness.final(map(json.loads, done.stdout.splitlines())).values())
+
+
+def nan_steps(alerts):
+    return [alert.get("step") for alert in alerts if alert["rule"] == "loss_nan" and alert["severity"] == "critical"]
+
+
+def critical(alerts):
+    return [(alert["rule"], alert["summary"]) for alert in alerts if alert["severity"] == "critical"]
+
+
+def has_pace(run, log):
+    return bool(run["seconds_per_step"]) and abs(run["seconds_per_step"] / log.seconds_per_step() - 1) <= PACE_TOLERANCE

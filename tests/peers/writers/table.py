@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is read of recorded trainings, as a table.
+
+    table.py BINARY DIR     DIR/NAME/{healthy,nan} are what NAME.py wrote, DIR/NAME/{healthy,nan}.truth.json what it trained
+
+A row is one file. `losses`: records read as they were logged; `steps`: the last step of the run, of all; `s/step`: the pace of the
+finished file by its deviation (a file without times has none); `alerts`: critical ones of the healthy training; `NaN`: the
+step at which loss_nan is critical, and the one at which the file has the first NaN.
+"""
+
+import os
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [os.path.join(HERE, "..", "..", "e2e"), HERE]
+
+import harness  # noqa: E402
+import reading  # noqa: E402
+
+
+def pace(runs, log):
+    return " ".join("%+.0f%%" % (100 * (run["seconds_per_step"] / log.seconds_per_step() - 1)) for run in runs
+                    if run["seconds_per_step"]) or "-"
+
+
+def healthy_cells(log):
+    """What is read of one file of a healthy training."""
+    points, series = reading.losses_of(log) if log.tag else ([], [])
+    wrong = len(reading.wrong_losses(log, points)) if log.tag else len(log.records)
+    right = len(log.records) - wrong
+    runs = reading.runs_of(log.path)
+    last = log.records[-1]["step"]
+    return [reading.format_of(log.path)[0] or "-", "%d/%d" % (right, len(log.records)), ",".join("%s (%s)" % one for one in series) or "-",
+            "%s/%s" % (",".join(str(run["step"]) for run in runs) or "-", last), pace(runs, log),
+            str(len(reading.critical(reading.alerts_of(log.path))))]
+
+
+def nan_cell(folder, name):
+    """Of the same file of the training whose loss becomes NaN."""
+    truth = os.path.join(folder, "nan.truth.json")
+    if not os.path.exists(truth):
+        return "-"
+    log, = (log for log in reading.Training(os.path.join(folder, "nan"), truth).logs if log.name == name)
+    if not log.has_nan() or log.tag is None:
+        return "no NaN in it"
+    steps = reading.nan_steps(reading.alerts_of(log.path))
+    return "%s/%s" % (",".join(map(str, steps)) or "-", log.first_nan())
+
+
+def main():
+    harness.api_schema.check_response = lambda *_: None  # the binary may be of another revision than the documents
+    rows = [["writer", "file", "format", "losses", "as", "steps", "s/step", "alerts", "NaN at", "verdict"]]
+    for name in sorted(os.listdir(sys.argv[2])):
+        folder = os.path.join(sys.argv[2], name)
+        truth = os.path.join(folder, "healthy.truth.json")
+        if not os.path.exists(truth):
+            continue
+        for log in reading.Training(os.path.join(folder, "healthy"), truth).logs:
+            cells = healthy_cells(log)
+            whole = len(log.records)
+            verdict = "read" if cells[1] == "%d/%d" % (whole, whole) else "not read" if cells[1].startswith("0/") else "partly"
+            rows.append([name, log.name, *cells, nan_cell(folder, log.name), verdict])
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    for row in rows:
+        print("  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip())
+
+
+if __name__ == "__main__":
+    main()
