@@ -39,7 +39,7 @@ class Model(torch.nn.Module):
 
 
 class InOrder(transformers.Trainer):
-    """Tells each iteration; batches come in their order, with the NaN where it is wanted."""
+    """Says when each iteration ended; batches come in their order, with the NaN where it is wanted."""
 
     def __init__(self, training, **more):
         self._training = training

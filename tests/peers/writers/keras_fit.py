@@ -30,7 +30,7 @@ class Batches(keras.utils.PyDataset):
 
 
 class Seen(keras.callbacks.Callback):
-    """Tells iterations, and the epochs that the logs tell."""
+    """Says what was trained, and which epochs were logged."""
 
     def __init__(self, training, losses, logs):
         super().__init__()

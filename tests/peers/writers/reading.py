@@ -39,10 +39,10 @@ class Log:
         return any(math.isnan(record["loss"]) for record in self.records)
 
     def seconds_per_step(self):
-        """As its records show it: the median."""
-        pairs = list(zip(self.records, self.records[1:]))
-        return statistics.median((b["at"] - a["at"]) / (b["step"] - a["step"] if b["step"] is not None else self.per)
-                                 for a, b in pairs if b["step"] != a["step"] or b["step"] is None)
+        """As its records show it, median and mean: what lies between epochs may be counted or not."""
+        steps = [(b["step"] - a["step"], b["at"] - a["at"]) for a, b in zip(self.records, self.records[1:]) if b["step"] > a["step"]]
+        return (statistics.median(seconds / steps for steps, seconds in steps),
+                sum(seconds for _, seconds in steps) / sum(steps for steps, _ in steps))
 
 
 class Training:
@@ -109,4 +109,7 @@ def critical(alerts):
 
 
 def has_pace(run, log):
-    return bool(run["seconds_per_step"]) and abs(run["seconds_per_step"] / log.seconds_per_step() - 1) <= PACE_TOLERANCE
+    """Whether the seconds per step that trainwatch says are, within a tenth, those of the log."""
+    low, high = sorted(log.seconds_per_step())
+    said = run["seconds_per_step"] or 0
+    return low * (1 - PACE_TOLERANCE) <= said <= high * (1 + PACE_TOLERANCE)

@@ -3,8 +3,8 @@
 
     table.py BINARY DIR     DIR/NAME/{healthy,nan} are what NAME.py wrote, DIR/NAME/{healthy,nan}.truth.json what it trained
 
-A row is one file. `losses`: records read as they were logged; `steps`: the last step of the run, of all; `s/step`: the pace of the
-finished file by its deviation (a file without times has none); `alerts`: critical ones of the healthy training; `NaN`: the
+A row is one file. `losses`: records read as they were logged; `steps`: the last step of the run, of all; `s/step`: by how
+much the pace of the finished file is wrong (a file without times has none); `alerts`: critical ones of the healthy training; `NaN`: the
 step at which loss_nan is critical, and the one at which the file has the first NaN.
 """
 
@@ -19,8 +19,12 @@ import reading  # noqa: E402
 
 
 def pace(runs, log):
-    return " ".join("%+.0f%%" % (100 * (run["seconds_per_step"] / log.seconds_per_step() - 1)) for run in runs
-                    if run["seconds_per_step"]) or "-"
+    """By how much the pace of each run is not that of the file (of median and mean, the nearer one)."""
+    if log.records[0]["step"] is None:
+        return "-"
+    off = [min((run["seconds_per_step"] / seconds - 1 for seconds in log.seconds_per_step()), key=abs) for run in runs
+           if run["seconds_per_step"]]
+    return " ".join("%+.0f%%" % (100 * one) for one in off) or "-"
 
 
 def healthy_cells(log):

@@ -20,7 +20,7 @@ PER_EPOCH = IMAGES // BATCH
 
 
 def make_images(folder):
-    """Grey images with one bright square, of which the label tells the place; returns the dataset's description."""
+    """Grey images with one bright square, whose place is the label; returns the dataset's description."""
     random = numpy.random.default_rng(tiny.SEED)
     for kind, number in (("train", IMAGES), ("val", BATCH)):
         for name in ("images", "labels"):
