@@ -3,7 +3,7 @@
 OpenTelemetry's collector writes them: OTLP as JSON, a request per line, ids in hexadecimal.
 
 OpenTelemetry's SDK makes the requests. Metrics are exported at each tenth iteration, spans when they end; a metric does
-not say its iteration.
+not say its iteration. The SDK drops what is not finite, so that a loss that has become NaN stands still.
 """
 
 import base64
@@ -72,7 +72,11 @@ class Megatron:
         self.tracer = provider.get_tracer("megatron.training")
 
     def export(self):
-        self._lines.write(encode_metrics(self._reader.get_metrics_data()))
+        """Returns the loss that is exported."""
+        request = encode_metrics(self._reader.get_metrics_data())
+        self._lines.write(request)
+        metrics = request.resource_metrics[0].scope_metrics[0].metrics
+        return next(metric for metric in metrics if metric.name == "megatron.training.loss").gauge.data_points[0].as_double
 
     def span(self, name, is_goodput, **attributes):
         return self.tracer.start_as_current_span("megatron." + name, attributes={"is_goodput_span": is_goodput, **attributes})
@@ -96,8 +100,7 @@ with tiny.Training(steps=150) as training:
             for name, value in (("loss", loss), ("throughput_tflops", 12.5), ("tokens_per_sec", TOKENS / took),
                                 ("grad_norm", loss / 2), ("learning_rate", 0.05), ("memory_allocated_gb", 1.5)):
                 megatron.gauges[name].set(value)
-            megatron.export()
-            log.record(None, loss)
+            log.record(None, megatron.export())
         if (step + 1) % SAVE_EVERY == 0:
             with megatron.span("checkpoint.save", False, **{"megatron.iteration": step + 1}):
                 time.sleep(0.3)

@@ -60,10 +60,12 @@ def main():
         if not os.path.exists(truth):
             continue
         for log in reading.Training(os.path.join(folder, "healthy"), truth).logs:
-            cells = healthy_cells(log)
-            whole = len(log.records)
-            verdict = "read" if cells[1] == "%d/%d" % (whole, whole) else "not read" if cells[1].startswith("0/") else "partly"
-            rows.append([name, log.name, *cells, nan_cell(folder, log.name), verdict])
+            try:
+                rows.append([name, log.name, *healthy_cells(log), nan_cell(folder, log.name)])
+                right, whole = map(int, rows[-1][3].split("/"))
+                rows[-1].append("read" if right == whole else "partly" if right else "not read")
+            except (harness.Ended, IndexError, OSError) as crash:  # no answer at all
+                rows.append([name, log.name, *["-"] * 7, "crashed: %s" % crash.args[0]])
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
     for row in rows:
         print("  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip())
