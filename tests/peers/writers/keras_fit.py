@@ -32,9 +32,10 @@ class Batches(keras.utils.PyDataset):
 class Seen(keras.callbacks.Callback):
     """Says what was trained, and which epochs were logged."""
 
-    def __init__(self, training, losses, logs):
+    def __init__(self, training, losses, console, table):
         super().__init__()
-        self._training, self._losses, self._logs, self.step = training, losses, logs, 0
+        self._training, self._losses, self._console, self._table = training, losses, console, table
+        self.step = 0
         self.first = 0
 
     def on_train_batch_end(self, batch, logs=None):
@@ -46,12 +47,13 @@ class Seen(keras.callbacks.Callback):
         self.first = epoch * PER_EPOCH
 
     def on_epoch_end(self, epoch, logs=None):
-        for log, first in self._logs:
-            log.record(epoch + first, logs["loss"], val_loss=float(logs["val_loss"]))
+        self._console.record(self.step, logs["loss"], val_loss=float(logs["val_loss"]))
+        self._table.record(epoch, logs["loss"], val_loss=float(logs["val_loss"]))
 
 
 with tiny.Training(steps=200) as training:
-    console = training.log(counts="epochs from 1", per=PER_EPOCH, decimals=4)
+    # At the end of each epoch; what a bar shows before is drawn twenty times a second at most.
+    console = training.log(counts="iterations over all epochs, from 1", decimals=4)
     table = training.log("training.csv", counts="epochs from 0", per=PER_EPOCH)
     keras.utils.set_random_seed(tiny.SEED)
     losses = []
@@ -61,7 +63,7 @@ with tiny.Training(steps=200) as training:
         losses.append(each.mean().item())
         return each
 
-    seen = Seen(training, losses, [(console, 1), (table, 0)])
+    seen = Seen(training, losses, console, table)
     model = keras.Sequential([keras.layers.Dense(32, activation="relu"), keras.layers.Dense(torch_task.CLASSES)])
     model.compile(keras.optimizers.SGD(0.1), cross_entropy, metrics=["accuracy"])
     model.fit(Batches(PER_EPOCH, lambda: seen.first, training), validation_data=Batches(EVALUATED), shuffle=False,

@@ -50,11 +50,14 @@ class Bar(lightning.Callback):
 with tiny.Training(steps=150) as training:
     logs = [training.log("csv/version_0/metrics.csv", "train_loss"),
             training.log("tensorboard/version_0/events.*", "train_loss")]
-    bar = training.log(tag="train_loss", counts="iterations over all epochs, from 1; the bar begins anew each epoch", significant=3)
     lightning.seed_everything(tiny.SEED)
     per_epoch = training.steps // EPOCHS
-    shown = RichProgressBar if "--rich" in training.more else TQDMProgressBar
+    if "--rich" in training.more:
+        callbacks = [RichProgressBar()]  # in a file it shows only how the last epoch ended
+    else:
+        bar = training.log(tag="train_loss", counts="iterations over all epochs, from 1", significant=3)
+        callbacks = [TQDMProgressBar(), Bar(bar)]
     trainer = lightning.Trainer(
-        max_epochs=EPOCHS, accelerator="cpu", log_every_n_steps=BETWEEN, enable_checkpointing=False, callbacks=[shown(), Bar(bar)],
+        max_epochs=EPOCHS, accelerator="cpu", log_every_n_steps=BETWEEN, enable_checkpointing=False, callbacks=callbacks,
         logger=[CSVLogger(training.out, "csv", flush_logs_every_n_steps=10), TensorBoardLogger(training.out, "tensorboard")])
     trainer.fit(Module(training, logs), torch_task.loader(None, per_epoch), torch_task.loader(None, EVALUATED))

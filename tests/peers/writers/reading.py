@@ -31,16 +31,19 @@ class Log:
         """Of each loss the last record: an epoch may be done again."""
         return {record["step"]: record["loss"] for record in self.records}
 
-    def first_nan(self):
-        """The step of the first record that is NaN."""
-        return next((record["step"] for record in self.records if math.isnan(record["loss"])), None)
+    def nan_steps(self):
+        """(after, until): the first NaN is in a record after one step, at another one at the latest. None without a NaN.
 
-    def has_nan(self):
-        return any(math.isnan(record["loss"]) for record in self.records)
+        A bar may show it before the first record does."""
+        for before, record in zip([{"step": -1}, *self.records], self.records):
+            if math.isnan(record["loss"]):
+                return before["step"], record["step"]
+        return None
 
     def seconds_per_step(self):
         """As its records show it, median and mean: what lies between epochs may be counted or not."""
-        steps = [(b["step"] - a["step"], b["at"] - a["at"]) for a, b in zip(self.records, self.records[1:]) if b["step"] > a["step"]]
+        pairs = zip(self.records, self.records[1:])
+        steps = [(b["step"] - a["step"], b["at"] - a["at"]) for a, b in pairs if b["step"] > a["step"]]
         return (statistics.median(seconds / steps for steps, seconds in steps),
                 sum(seconds for _, seconds in steps) / sum(steps for steps, _ in steps))
 

@@ -4,8 +4,8 @@
     table.py BINARY DIR     DIR/NAME/{healthy,nan} are what NAME.py wrote, DIR/NAME/{healthy,nan}.truth.json what it trained
 
 A row is one file. `losses`: records read as they were logged; `steps`: the last step of the run, of all; `s/step`: by how
-much the pace of the finished file is wrong (a file without times has none); `alerts`: critical ones of the healthy training; `NaN`: the
-step at which loss_nan is critical, and the one at which the file has the first NaN.
+much the pace of the finished file is wrong (a file without times has none); `alerts`: critical ones of the healthy training;
+`NaN at`: the step at which loss_nan is critical, and the one at which the file has the first NaN.
 """
 
 import os
@@ -34,7 +34,8 @@ def healthy_cells(log):
     right = len(log.records) - wrong
     runs = reading.runs_of(log.path)
     last = log.records[-1]["step"]
-    return [reading.format_of(log.path)[0] or "-", "%d/%d" % (right, len(log.records)), ",".join("%s (%s)" % one for one in series) or "-",
+    return [reading.format_of(log.path)[0] or "-", "%d/%d" % (right, len(log.records)),
+            ",".join("%s (%s)" % one for one in series) or "-",
             "%s/%s" % (",".join(str(run["step"]) for run in runs) or "-", last), pace(runs, log),
             str(len(reading.critical(reading.alerts_of(log.path))))]
 
@@ -45,10 +46,10 @@ def nan_cell(folder, name):
     if not os.path.exists(truth):
         return "-"
     log, = (log for log in reading.Training(os.path.join(folder, "nan"), truth).logs if log.name == name)
-    if not log.has_nan() or log.tag is None:
+    if log.nan_steps() is None or log.tag is None:
         return "no NaN in it"
     steps = reading.nan_steps(reading.alerts_of(log.path))
-    return "%s/%s" % (",".join(map(str, steps)) or "-", log.first_nan())
+    return "%s/%s" % (",".join(map(str, steps)) or "-", log.nan_steps()[1])
 
 
 def main():
