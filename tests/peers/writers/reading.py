@@ -5,6 +5,7 @@ import glob
 import json
 import math
 import os
+import re
 import statistics
 
 import harness
@@ -46,6 +47,11 @@ class Log:
         steps = [(b["step"] - a["step"], b["at"] - a["at"]) for a, b in pairs if b["step"] > a["step"]]
         return (statistics.median(seconds / steps for steps, seconds in steps),
                 sum(seconds for _, seconds in steps) / sum(steps for steps, _ in steps))
+
+    def has_pace(self, seconds):
+        """Whether these seconds per step are, within a tenth, those of the log."""
+        low, high = sorted(self.seconds_per_step())
+        return low * (1 - PACE_TOLERANCE) <= seconds <= high * (1 + PACE_TOLERANCE)
 
 
 class Training:
@@ -111,8 +117,8 @@ def critical(alerts):
     return [(alert["rule"], alert["summary"]) for alert in alerts if alert["severity"] == "critical"]
 
 
-def has_pace(run, log):
-    """Whether the seconds per step that trainwatch says are, within a tenth, those of the log."""
-    low, high = sorted(log.seconds_per_step())
-    said = run["seconds_per_step"] or 0
-    return low * (1 - PACE_TOLERANCE) <= said <= high * (1 + PACE_TOLERANCE)
+def pace_of(page, job):
+    """Mean seconds of a step as /metrics says: what /api/v1/runs says falls once the training stands still."""
+    total, count = (re.search(r'(?m)^trainwatch_step_duration_seconds_%s\{train_job="%s",mode="train"\} (\S+)$' % (
+        name, re.escape(job)), page) for name in ("sum", "count"))
+    return float(total[1]) / float(count[1]) if count and float(count[1]) else 0
