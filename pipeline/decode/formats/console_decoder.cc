@@ -377,11 +377,19 @@ void ConsoleDecoder::state(StateIo& io) {
   search_for_pattern();
 }
 
+// "a.out" of "a.out.2", an older piece of it.
+std::string_view without_rotation(std::string_view name) {
+  const std::size_t digits = name.find_last_not_of("0123456789") + 1;
+  const bool rotated = digits > 1 && digits < name.size() && name[digits - 1] == '.';
+  return rotated ? name.substr(0, digits - 1) : name;
+}
+
 // By the name, because any text may be what a job prints; but not JSON, nor a pickle.
 Detection detect_console(const FormatClue& clue) {
   if (clue.kind != FormatClue::Kind::head) return Detection::no;
   std::string_view name = base_name(clue.path);
   if (name.ends_with(".gz")) name.remove_suffix(3);
+  name = without_rotation(name);
   const auto formats = DeclaredFormats::or_presets(clue.declared).lines();
   const bool named = std::ranges::any_of(formats, [&clue](const LinePattern& format) {
     return is_named_for(format.declaration(), clue.path);
