@@ -46,8 +46,8 @@ UNSEEN_SECONDS = 120
 UNSEEN = (
     "no step of a training has been seen for %d s. Seen are loops of PyTorch, the Hugging Face Trainer, Lightning, Keras, and "
     "any loop that logs or prints its loss. Two lines show another one, of JAX or with a tf.function:" % UNSEEN_SECONDS,
-    "    watch = trainwatch.Watch()     # before the loop",
-    "    with watch.step(): ...         # around its body")
+    "    import trainwatch; watch = trainwatch.Watch()     # before the loop",
+    "    with watch.step(): ...                            # around its body")
 
 
 def say(text: str) -> None:

@@ -128,6 +128,13 @@ class LaunchTest(LaunchCase):
         first.kill()
         first.communicate()
 
+    def test_no_more_is_left_than_may_be_kept(self):
+        self.options.append("--keep=0")
+        code, _, _, said = self.run_it(self.script(LOOP % (20, 0)))
+        self.assertEqual(code, 0)
+        self.assertIn("shows this training", said[0])
+        self.assertEqual(timeline_files.closed_files(self.out), [])
+
     def test_who_has_a_watch_of_his_own_keeps_it(self):
         self.run_it(self.script("import trainwatch\nwatch = trainwatch.Watch(%r)\n" % self.state + LOOP % (20, 0) +
                                 "with watch.step(): pass\n"))
@@ -141,7 +148,7 @@ class LaunchTest(LaunchCase):
         self.assertEqual(out, "customised\n" * 2)
 
     def test_usage(self):
-        for arguments in ([], ["--watch-dirs=x", "a.py"], ["--listen"], ["-x", "a.py"], ["-m"]):
+        for arguments in ([], ["--watch-dirs=x", "a.py"], ["--keep=much", "a.py"], ["--console=no", "a.py"], ["--listen"], ["-x", "a.py"], ["-m"]):
             done = subprocess.run([sys.executable, "-m", "trainwatch", "run", *arguments], stderr=subprocess.PIPE,
                                   env=dict(os.environ, PYTHONPATH=PACKAGE), text=True, check=False)
             self.assertEqual((done.returncode, done.stderr.startswith("usage: ")), (2, True), done.stderr)
