@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """python -m trainwatch run: a script that nobody edited runs as Python runs it, and is watched."""
 
+import json
 import os
 import re
 import signal
@@ -134,6 +135,20 @@ class LaunchTest(LaunchCase):
         self.assertEqual(code, 0)
         self.assertIn("shows this training", said[0])
         self.assertEqual(timeline_files.closed_files(self.out), [])
+
+    def test_the_two_lines_for_a_loop_that_is_not_seen(self):
+        self.run_it(self.script("""
+            import trainwatch, wandb
+            watch = trainwatch.Watch()
+            run = wandb.init()
+            for number in range(5):
+                with watch.step():
+                    run.log({"loss": 4 / (1 + number)})
+            """))
+        self.assertEqual(timeline_files.steps(self.out), list(range(5)))
+        with open(timeline_files.closed_files(self.out)[0]) as file:
+            self.assertEqual([record["args"] for record in json.load(file) if record["ph"] == "C"],
+                             [{"step": number, "value": 4 / (1 + number)} for number in range(5)])
 
     def test_who_has_a_watch_of_his_own_keeps_it(self):
         self.run_it(self.script("import trainwatch\nwatch = trainwatch.Watch(%r)\n" % self.state + LOOP % (20, 0) +
