@@ -64,11 +64,18 @@ class Log:
             os.makedirs(os.path.dirname(self._path), exist_ok=True)
             self._fd = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
             self._size = os.fstat(self._fd).st_size
-            fcntl.lockf(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            self._lock()
         while data:
             written = os.write(self._fd, data)
             self._size += written
             data = data[written:]
+
+    def _lock(self) -> None:
+        assert self._fd is not None
+        try:
+            fcntl.lockf(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:  # a file system without locks
+            pass
 
     def _rotate(self) -> None:
         if self._fd is not None:

@@ -74,6 +74,17 @@ class PiecesTest(unittest.TestCase):
         log.write(b"text\n")
 
 
+class NamesTest(unittest.TestCase):
+    def test_rank_node_and_the_number_of_slurm(self):
+        from trainwatch._console import log_name
+        for environment, is_command, name in (
+                ({"RANK": "3", "SM_CURRENT_HOST": "a_1"}, False, "17_rank_3_a-1_stdout.out"),
+                ({"RANK": "3", "SM_CURRENT_HOST": "a_1"}, True, "17_a-1_stdout.out"),
+                ({"SM_CURRENT_HOST": "a", "SLURM_JOB_ID": "9002"}, False, "17_rank_0_a_stdout-9002.out"),
+                ({"SM_CURRENT_HOST": "a", "TORCHELASTIC_RUN_ID": "bert"}, False, "17_rank_0_a_stdout.out")):
+            self.assertEqual(log_name(hook_case.trainwatch.place(environment), 17, is_command, "stdout"), name)
+
+
 class ConsoleTest(LaunchCase):
     def logs(self):
         """By the kind of each: its bytes, with those that were rotated away before them."""
