@@ -360,6 +360,14 @@ bool read_number(std::string_view text, double& number) {
   return true;
 }
 
+std::optional<double> number_in_json(std::string_view token) {
+  const bool quoted = token.size() > 2 && token.front() == '"' && token.back() == '"';
+  if (!quoted) return parse_number(token);
+  const std::string_view word = token.substr(1, token.size() - 2);
+  const bool special = word == "NaN" || word == "Infinity" || word == "-Infinity";
+  return special ? parse_number(word) : std::nullopt;
+}
+
 std::int64_t saturating_add(std::int64_t a, std::int64_t b) {
   std::int64_t sum = 0;
   if (!__builtin_add_overflow(a, b, &sum)) return sum;

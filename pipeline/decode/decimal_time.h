@@ -76,6 +76,10 @@ inline std::optional<double> parse_number(std::string_view text) {
   return read_number(text, number) ? std::optional(number) : std::nullopt;
 }
 
+// A number in JSON, where NaN and the infinities are such strings: "NaN", "Infinity", "-Infinity".
+// nullopt: no number.
+std::optional<double> number_in_json(std::string_view token);
+
 // a + b, clamped to the range of int64.
 std::int64_t saturating_add(std::int64_t a, std::int64_t b);
 

@@ -17,6 +17,8 @@ Member argument(std::string_view key) {
   if (key == "num_workers") return &TraceEvent::num_workers;
   if (key == "run") return &TraceEvent::run;
   if (key == "pin_memory") return &TraceEvent::pin_memory;
+  if (key == "step") return &TraceEvent::args_step;
+  if (key == "value") return &TraceEvent::args_value;
   return key == "start_time_since_epoch_in_micros" ? &TraceEvent::start_time_us : nullptr;
 }
 

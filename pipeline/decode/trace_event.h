@@ -33,6 +33,8 @@ struct TraceEvent {
   std::string_view pin_memory;
   std::string_view run;
   std::string_view start_time_us;  // start_time_since_epoch_in_micros
+  std::string_view args_step;      // of a counter
+  std::string_view args_value;     // the same
 
   bool take(Member member, std::string_view value) {
     this->*member = value;

@@ -12,6 +12,7 @@
         if time_to_evaluate:
             with watch.phase("Evaluation"):     # not part of any step
                 ...
+        watch.log({"train/loss": value}, step=number)   # optional: what is logged, as floats
 
 Each step, phase, wait for a batch and construction of a loader iterator becomes one line of
 `/path/out/framework/<rank>-<host>_pythontimeline.json.tmp`, written at once, in the format of
@@ -33,12 +34,13 @@ import atexit
 import gc
 import json
 import logging
+import math
 import os
 import socket
 import sys
 import threading
 import time
-from typing import Any, Dict, Iterable, Iterator, Mapping, NamedTuple, Optional, Set, Tuple
+from typing import Any, Dict, Iterable, Iterator, List, Mapping, NamedTuple, Optional, Set, Tuple
 
 try:
     import fcntl
@@ -52,6 +54,9 @@ _MOST_PAUSES = 100  # between two events
 _MOST_HELD = 4096  # characters
 _MOST_SAID = 300  # characters of an exception's message
 _MOST_CHAINED = 16  # exceptions
+_MOST_TAGS = 256  # of scalars of a process, as many as a reader keeps of a file
+_MOST_SCALARS = 1000  # in a second: 50 tags, 20 times
+_LONGEST_TAG = 200  # characters
 
 
 class _Launcher(NamedTuple):
@@ -119,23 +124,26 @@ def _list(text: str) -> list:
 class Watch:
     """Writes the timeline of one training process below the directory `out`.
 
+    out   -- by default what `python -m trainwatch run` watches, else "trainwatch-job"
     rank  -- of this process; by default what its launcher says (see `place`), else 0
     node  -- name of this machine; by default SageMaker's name for it, else its host name
     """
 
     made = 0  # by this process so far
+    latest: "Optional[Watch]" = None  # of them
 
-    def __init__(self, out: "os.PathLike[str] | str", rank: Optional[int] = None,
+    def __init__(self, out: "Optional[os.PathLike[str] | str]" = None, rank: Optional[int] = None,
                  node: Optional[str] = None, rotate_seconds: float = 60,
                  rotate_bytes: int = 10485760) -> None:
         here = place()
         number = (here.rank or 0) if rank is None else int(rank)
-        self._timeline = _Timeline(os.fspath(out), writer_name(number, node or here.node),
+        self._timeline = _Timeline(default_directory(out), writer_name(number, node or here.node),
                                    rotate_seconds, rotate_bytes,
                                    process_labels(here, process_start()))
         self._next_step: Dict[str, int] = {}  # mode -> number of its next step
         self._here = threading.local()        # .batch, .step: what this thread is doing
         Watch.made += 1
+        Watch.latest = self
         gc.callbacks.append(self._timeline.on_collection)
         note_exits()
         atexit.register(self._at_exit)
@@ -177,6 +185,14 @@ class Watch:
         """Says that this step has begun, now: of a process that hangs, it is the last that is
         known. What is held is written with it."""
         self._timeline.begin("Step:ModeKeys." + mode, number)
+
+    def log(self, values: Mapping[str, float], step: Optional[int] = None,
+            hold: bool = False) -> None:
+        """Records what the training logs of itself now: numbers by their tags, such as
+        "train/loss"; what is none is passed over. Of a tag one value for each step; at most 256
+        tags, and 1000 values in a second. With `hold` they are written together with the next that
+        is not held."""
+        self._timeline.log(values, step, hold)
 
     def rest(self) -> None:
         """Closes the file, by which readers know that the training is over or pauses; the next
@@ -298,6 +314,44 @@ class _Phase:
                                    "" if step is None else ', "step_num": "%d"' % step)
 
 
+class _Scalars:
+    """Which of the values that a training logs are recorded, and how."""
+
+    def __init__(self) -> None:
+        self.dropped = 0   # since they were last said
+        self.complained = False
+        self._begins: Dict[str, str] = {}  # tag -> how its lines begin
+        self._steps: Dict[str, int] = {}   # tag -> the last step that is recorded
+        self._second = 0
+        self._in_second = 0
+
+    def line(self, tag: str, value: float, step: Optional[int], at: int, base: int) -> str:
+        """`at`, `base`: in microseconds. Empty: it is one too many, or is recorded already."""
+        begin = self._begins.get(tag) or self._introduce(tag)
+        if step is not None and self._steps.get(tag) == step:
+            return ""
+        if at // 1_000_000 != self._second:
+            self._second, self._in_second = at // 1_000_000, 0
+        if not begin or self._in_second >= _MOST_SCALARS:
+            self.dropped += 1
+            return ""
+        self._in_second += 1
+        number = repr(value)
+        if not math.isfinite(value):  # JSON has no such numbers
+            number = '"NaN"' if value != value else '"Infinity"' if value > 0 else '"-Infinity"'
+        if step is None:
+            return '%s%d, "args": {"value": %s}},\n' % (begin, at - base, number)
+        self._steps[tag] = step
+        return '%s%d, "args": {"step": %d, "value": %s}},\n' % (begin, at - base, step, number)
+
+    def _introduce(self, tag: str) -> str:
+        if len(self._begins) >= _MOST_TAGS or len(tag) > _LONGEST_TAG:
+            return ""
+        begin = '{"name": %s, "pid": 0, "ph": "C", "ts": ' % json.dumps(tag)
+        self._begins[tag] = begin
+        return begin
+
+
 class _Timeline:
     """The growing file of one process, and its closed predecessors."""
 
@@ -322,6 +376,7 @@ class _Timeline:
         self._phase_ids: Dict[str, int] = {}           # phase -> its number, from 1
         self._collecting_since: Optional[int] = None
         self._pauses: list = []  # of the garbage collector: (began, end, generation), not yet written
+        self._scalars: Optional[_Scalars] = None
         self._held = ""          # whole lines that the next write takes along
         self._offset_ns = 0
         self._set_clock()
@@ -363,6 +418,32 @@ class _Timeline:
         except Exception as failure:
             self._give_up(failure)
 
+    def log(self, values: Mapping[str, float], step: Optional[int], hold: bool) -> None:
+        at = self.now()
+        if not self._active or os.getpid() != self._process:
+            return
+        try:
+            numbers = as_numbers(values)
+            with self._lock:
+                if not self._active:
+                    return
+                self._scalars = scalars = self._scalars or _Scalars()
+                lines = "".join([scalars.line(tag, number, step, at, self._base)
+                                 for tag, number in numbers])
+                if lines:
+                    self._make_room(at)
+                    self._append(lines, hold)
+                    self.last_end = max(self.last_end, at)
+                complains = scalars.dropped > 0 and not scalars.complained
+                scalars.complained = scalars.complained or complains
+        except Exception as failure:
+            self._give_up(failure)
+            return
+        if complains:
+            logging.getLogger("trainwatch").warning(
+                "more is logged than is recorded: %d tags, %d values in a second",
+                _MOST_TAGS, _MOST_SCALARS)
+
     def on_collection(self, moment: str, info: Dict[str, int]) -> None:
         """Called by the garbage collector, at any allocation: also of this class, with its lock
         held. So the pause is only noted, and written with the next event."""
@@ -389,17 +470,21 @@ class _Timeline:
     def _write(self, phase, name, began, end, arguments, hold=False, begins=None):
         if not self._active:
             return
-        if self._fd is not None and (end - self._last_close > self._rotate_us
-                                     or self._size > self._rotate_bytes):
-            self._close_file()
-        if self._fd is None:
-            self._open_file()
+        self._make_room(end)
         begin = self._phases.get((phase, name)) or self._introduce(phase, name)
         line = '%s%d, "dur": %d, "args": {"pid": %d%s}},\n' % (
             begin, began - self._base, max(0, end - began), self._process, arguments)
         self._append(line if begins is None else line + self._begin_line(end, *begins), hold)
         if end > self.last_end:
             self.last_end = end
+
+    def _make_room(self, at):
+        """For what happened at this time: in a new file, if the one so far is old or large."""
+        if self._fd is not None and (at - self._last_close > self._rotate_us
+                                     or self._size > self._rotate_bytes):
+            self._close_file()
+        if self._fd is None:
+            self._open_file()
 
     def _begin_line(self, at, phase, number):
         begin = self._begins.get(phase)
@@ -416,6 +501,7 @@ class _Timeline:
         if self._fd is None:
             self._open_file()
         at = self.last_end = max(self.last_end, self.now())
+        self._say_dropped()
         self._append(end_line(at - self._base, dict(end, pid=self._process)))
 
     def _write_pauses(self):
@@ -433,6 +519,11 @@ class _Timeline:
             os.ftruncate(self._fd, self._size)
             raise OSError("the disk is full")
         self._size += written
+
+    def _say_dropped(self):
+        if self._scalars is not None and self._scalars.dropped:
+            self._append(dropped_line(self.last_end - self._base, self._scalars.dropped))
+            self._scalars.dropped = 0
 
     def _introduce(self, phase, name):
         """Returns how the lines of these events begin."""
@@ -501,6 +592,7 @@ class _Timeline:
     def _close_file(self):
         if self._fd is None:
             return
+        self._say_dropped()
         if self._held:
             self._append("")
         fd, self._fd = self._fd, None
@@ -546,6 +638,10 @@ class _Timeline:
         if not warned:
             logging.getLogger("trainwatch").warning(
                 "no longer recording the training in %s: %s", self._directory, failure)
+
+
+def default_directory(out: "Optional[os.PathLike[str] | str]") -> str:
+    return os.fspath(out or os.environ.get("TRAINWATCH_AUTOLOAD") or "trainwatch-job")
 
 
 def writer_name(rank: Optional[int], node: str) -> str:
@@ -606,6 +702,23 @@ def end_line(at: int, end: Dict[str, Any]) -> str:
     """`at`: in microseconds since the start that the file names."""
     return json.dumps({"name": "process_end", "ph": "i", "pid": 0, "s": "p", "ts": at,
                        "args": end}) + ",\n"
+
+
+def as_numbers(values: Mapping[str, Any]) -> List[Tuple[str, float]]:
+    """Without what is no number."""
+    numbers = []
+    for tag, value in values.items():
+        try:
+            numbers.append((str(tag), float(value)))
+        except (TypeError, ValueError, OverflowError):
+            pass
+    return numbers
+
+
+def dropped_line(at: int, count: int) -> str:
+    """So many logged values are in no file, since it was last said."""
+    return json.dumps({"name": "scalars_dropped", "ph": "i", "pid": 0, "s": "p", "ts": at,
+                       "args": {"count": count}}) + ",\n"
 
 
 def end_by(failure: BaseException) -> Dict[str, Any]:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Observes a training that nobody edited, from the environment that _launch.py made.
 
-install() has the trainers of Hugging Face, Lightning and Keras get their callback, and observes any
-other loop of PyTorch as integrations/pytorch.py does. It imports none of them. A script with a Watch
-or a callback of its own is left to them.
+install() has the trainers of Hugging Face, Lightning and Keras get their callback, observes any other
+loop of PyTorch as integrations/pytorch.py does, and hears what is logged (_scalars.py). It imports
+none of them. The steps of a script with a Watch or a callback of its own are left to them.
 """
 
 import logging
@@ -11,10 +11,10 @@ import os
 from types import ModuleType
 from typing import Any, Callable
 
-from . import _torch
+from . import _scalars, _torch
 from ._patch import when_imported, wrap
 from ._plain import PlainLoop
-from ._session import DIRECTORY, made_by_others, shared_watch
+from ._session import DIRECTORY, made_by_others, shared_watch, watch_of_the_training
 
 
 def install() -> None:
@@ -22,6 +22,7 @@ def install() -> None:
     if not os.environ.get(DIRECTORY):
         return
     _torch.attach(PlainLoop(lambda: shared_watch(None), stands_down=made_by_others))
+    _scalars.attach(watch_of_the_training)
     when_imported("transformers.trainer", _patch_transformers)
     for package in ("lightning.pytorch", "pytorch_lightning"):
         when_imported(package + ".trainer.trainer", _patch_lightning)

@@ -16,17 +16,20 @@ from typing import Any, Dict, List, NamedTuple, Optional
 from . import (Watch, end_of_process, end_with_code, metadata, note_exit, place, process_labels,
                process_start, writer_name)
 from ._autoload import install
+from ._console import Console
 from ._session import DIRECTORY
 
 SUMMARY_SECONDS = 20  # for the summary at the end, at most
 PASSED_ON = ("SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2", "SIGCONT")
 INTERRUPTIONS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)  # of PASSED_ON: somebody ends it
 
-USAGE = """python -m trainwatch run [--watch-dir=DIR] [--listen=ADDRESS] SCRIPT ARGUMENT...
+USAGE = """python -m trainwatch run [OPTION]... SCRIPT ARGUMENT...
        python -m trainwatch run [...] -m MODULE ARGUMENT...
        python -m trainwatch run [...] COMMAND ARGUMENT...      for example torchrun, accelerate
   --watch-dir=DIR    where the files of the training go; by default a new directory below ./trainwatch-runs
-  --listen=ADDRESS   of the page, or a free port of 127.0.0.1 if that is taken (127.0.0.1:9797)"""
+  --listen=ADDRESS   of the page, or a free port of 127.0.0.1 if that is taken (127.0.0.1:9797)
+  --keep=MIB         so much of these files stays at most; the oldest go (512)
+  --console=off      what the training prints is not written down"""
 
 
 def say(text: str) -> None:
@@ -41,13 +44,15 @@ class Wanted(NamedTuple):
     """What the command line asks for."""
     watch_dir: str
     listen: str
+    keep: int  # MiB
+    console: bool
     module: bool
     argv: List[str]  # of the script
 
 
 def parse(arguments: List[str]) -> Optional[Wanted]:
     """None: it cannot be understood. What follows the script is the script's, whatever it is."""
-    values = {"--watch-dir": "", "--listen": "127.0.0.1:9797"}
+    values = {"--watch-dir": "", "--listen": "127.0.0.1:9797", "--keep": "512", "--console": "on"}
     rest = list(arguments)
     while rest and rest[0].startswith("--"):
         name, equals, value = rest.pop(0).partition("=")
@@ -56,9 +61,11 @@ def parse(arguments: List[str]) -> Optional[Wanted]:
         values[name] = value if equals else rest.pop(0)
     module = rest[:1] == ["-m"]
     rest = rest[1:] if module else rest
-    if not rest or rest[0].startswith("-"):
+    known = values["--keep"].isdigit() and values["--console"] in ("on", "off")
+    if not rest or rest[0].startswith("-") or not known:
         return None
-    return Wanted(values["--watch-dir"], values["--listen"], module, rest)
+    return Wanted(values["--watch-dir"], values["--listen"], int(values["--keep"]),
+                  values["--console"] == "on", module, rest)
 
 
 def run(arguments: List[str]) -> None:
@@ -69,28 +76,48 @@ def run(arguments: List[str]) -> None:
         sys.exit(2)
     script = wanted.argv[0]
     is_command = not wanted.module and not os.path.exists(script) and bool(shutil.which(script))
-    end_file = None
+    prepared = Prepared()
     try:
-        end_file = prepare(wanted.watch_dir, wanted.listen, script, is_command)
+        prepared = prepare(wanted, script, is_command)
     except Exception as failure:
         say("does not watch: %s; the training runs on" % failure)
     if is_command:
-        sys.exit(run_command(wanted.argv, end_file))
+        sys.exit(run_command(wanted.argv, prepared.end_file, prepared.console))
+    if prepared.console:
+        prepared.console.take_over()
     run_python(wanted.argv, wanted.module)
 
 
-def prepare(watch_dir: str, listen: str, script: str, is_command: bool) -> Dict[str, Any]:
-    """Sets up the environment of the training, and on the first rank of a node its sidecar. Returns
-    the file that says how it ended, if nothing else does."""
+class Prepared(NamedTuple):
+    end_file: Optional[Dict[str, Any]] = None  # says how the training ended, if nothing else does
+    console: Optional[Console] = None
+
+
+def prepare(wanted: Wanted, script: str, is_command: bool) -> Prepared:
+    """Sets up the environment of the training, on the first rank of a node its sidecar, and its
+    console."""
     launched = bool(os.environ.get(DIRECTORY))  # by a `trainwatch run` around this one
-    directory = os.environ.get(DIRECTORY) or new_directory(watch_dir, script)
+    directory = os.environ.get(DIRECTORY) or new_directory(wanted.watch_dir, script)
     end_file = file_of_end(directory, is_command)
     install()
     if not launched and not place().local_rank:
-        start_sidecar(directory, listen, None if is_command else end_file)
+        start_sidecar(directory, wanted, None if is_command else end_file)
+    console = None
+    if not launched and wanted.console:
+        console = open_console(directory, is_command)
     if not is_command:
         atexit.register(say_end, end_file, os.getpid())  # before the sidecar's turn
-    return end_file
+    return Prepared(end_file, console)
+
+
+def open_console(directory: str, is_command: bool) -> Optional[Console]:
+    try:
+        console = Console(directory, place(), process_start(), is_command)
+    except OSError as failure:
+        say("does not write down what the training prints: %s" % failure)
+        return None
+    atexit.register(console.settle)  # before the summary
+    return console
 
 
 def new_directory(watch_dir: str, script: str) -> str:
@@ -155,13 +182,13 @@ def binary_path() -> str:
                             "or on PATH")
 
 
-def start_sidecar(directory: str, listen: str, end_file: Optional[Dict[str, Any]]) -> None:
+def start_sidecar(directory: str, wanted: Wanted, end_file: Optional[Dict[str, Any]]) -> None:
     """In a session of its own: what the terminal sends to the training is not for it. It writes
     `end_file` for a training that is killed."""
     script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "_sidecar.py")
     environment = {name: value for name, value in os.environ.items() if name != DIRECTORY}
-    sidecar = subprocess.Popen([sys.executable, script, directory, listen, binary_path(),
-                                json.dumps(end_file)],
+    sidecar = subprocess.Popen([sys.executable, script, directory, wanted.listen, binary_path(),
+                                json.dumps(end_file), str(wanted.keep << 20)],
                                stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, env=environment,
                                start_new_session=True)
     atexit.register(end_sidecar, sidecar, os.getpid())  # the first registered is the last to run
@@ -181,7 +208,8 @@ def end_sidecar(sidecar: subprocess.Popen, launcher: int) -> None:
         say("no summary: %s" % failure)
 
 
-def run_command(argv: List[str], end_file: Optional[Dict[str, Any]] = None) -> int:
+def run_command(argv: List[str], end_file: Optional[Dict[str, Any]] = None,
+                console: Optional[Console] = None) -> int:
     """Runs another program, passes signals on to it, and returns its exit code; dies as it died."""
     child: Optional[subprocess.Popen] = None
     early: List[int] = []  # signals that came while the program was being started
@@ -199,7 +227,10 @@ def run_command(argv: List[str], end_file: Optional[Dict[str, Any]] = None) -> i
         number = getattr(signal, name, None)
         if number is not None:
             signal.signal(number, pass_on)
-    child = subprocess.Popen(argv)
+    output, errors = console.streams() if console else (None, None)
+    child = subprocess.Popen(argv, stdout=output, stderr=errors)
+    if console:
+        console.close()
     for received in early:
         child.send_signal(received)
     code = child.wait()

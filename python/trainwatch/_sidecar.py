@@ -1,16 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """The process beside a training that _launch.py starts: it keeps the daemon and the sampler.
 
-    _sidecar.py DIRECTORY LISTEN BINARY END_FILE
+    _sidecar.py DIRECTORY LISTEN BINARY END_FILE [KEEP]
 
 Its standard input is a pipe from the training. A line, or the end of the pipe however the training
 ended, and this process waits until the daemon has read everything, prints a summary of the lost
 time, and ends both. Without a line the training was killed, and this process says so in END_FILE
-(JSON: what write_end() takes, or null). Daemon and sampler die with it, also if it is killed. It
-needs no other file.
+(JSON: what write_end() takes, or null). Daemon and sampler die with it, also if it is killed. Until
+then it deletes the oldest of the files that were written since it began, so that KEEP bytes of them
+are left, and says once if no step has been seen for a minute. It needs no other file.
 """
 
 import ctypes
+import fcntl
+import glob
 import json
 import os
 import re
@@ -24,7 +27,7 @@ import time
 import urllib.error
 import urllib.request
 from datetime import datetime, timezone
-from typing import Any, Callable, Dict, List, Optional
+from typing import Any, Callable, Dict, List, NamedTuple, Optional
 
 START_SECONDS = 20
 LEAVE_SECONDS = 2  # from the end of the pipe to that of the process
@@ -35,6 +38,16 @@ LOG = "trainwatch.log"
 ENDED = ("finished", "failed", "cancelled", "gone")
 SEVERITIES = ("warning", "critical")
 MOST_ALERTS = 10
+KEEP = 512 << 20
+KEEP_SECONDS = 10  # between two looks at what has been written
+MOST_LOG = 8 << 20
+WRITTEN_SECONDS = 120  # a minute of system metrics may still be
+UNSEEN_SECONDS = 120
+UNSEEN = (
+    "no step of a training has been seen for %d s. Seen are loops of PyTorch, the Hugging Face Trainer, Lightning, Keras, and "
+    "any loop that logs or prints its loss. Two lines show another one, of JAX or with a tf.function:" % UNSEEN_SECONDS,
+    "    import trainwatch; watch = trainwatch.Watch()     # before the loop",
+    "    with watch.step(): ...                            # around its body")
 
 
 def say(text: str) -> None:
@@ -48,6 +61,7 @@ def say(text: str) -> None:
 def main() -> int:
     directory, listen, binary = sys.argv[1:4]
     end_file = json.loads(sys.argv[4])
+    files = Files(directory, int(sys.argv[5]) if len(sys.argv) > 5 else KEEP)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the training
     trainer = os.getppid()
     state = tempfile.mkdtemp(prefix="trainwatch-")  # a local disk, which `directory` need not be
@@ -68,7 +82,8 @@ def main() -> int:
             say("does not watch, %s says why; the training runs on" % os.path.join(directory, LOG))
             return 1
         say("%s shows this training; its files are in %s" % (url, directory))
-        said = wait_for_end(trainer)
+        said = wait_for_end(trainer, [Task(KEEP_SECONDS, files.delete_oldest), Task(UNSEEN_SECONDS, lambda: say_if_unseen(url))])
+        files.delete_oldest()
         try:
             if not said and end_file and poll(lambda: os.getppid() != trainer, LEAVE_SECONDS):
                 write_end(end_file, {"how": "unknown"})
@@ -126,9 +141,98 @@ def poll(question: Callable[[], Any], seconds: float) -> Any:
         time.sleep(0.05)
 
 
-def wait_for_end(trainer: int) -> bool:
-    """True: the training has said that it ends."""
+class Task:
+    """Something to do again and again, unless it returns True."""
+
+    def __init__(self, seconds: float, act: Callable[[], Any]) -> None:
+        self._seconds, self._act = seconds, act
+        self._next = time.monotonic() + seconds
+
+    def tick(self) -> None:
+        if time.monotonic() >= self._next:
+            self._next = float("inf") if self._act() else time.monotonic() + self._seconds
+
+
+class Written(NamedTuple):
+    at: float
+    size: int
+    path: str
+
+
+class Files:
+    """What is written below the directory by trainwatch, from now on: no file that was there before, and
+    none of the training, is ever deleted."""
+
+    # Those that may be deleted, and those that are being written.
+    OLD = ("framework/pevents/*/*_pythontimeline.json", "system/incremental/*/*.json", "logs/*.out.1", "logs/*.out")
+    OPEN = ("framework/*.json.tmp", "framework/*.json", LOG)
+
+    def __init__(self, directory: str, keep: int) -> None:
+        self._directory, self._keep = directory, keep
+        self._since = time.time() - 1  # clocks of files are coarse
+
+    def delete_oldest(self) -> None:
+        """Until no more is left than may be kept."""
+        old = self._find(self.OLD)
+        left = sum(file.size for file in old + self._find(self.OPEN))
+        for file in sorted(old):
+            if left <= self._keep:
+                break
+            if not is_written(file):
+                left -= file.size
+                remove(file)
+        log = os.path.join(self._directory, LOG)
+        if os.path.exists(log) and os.path.getsize(log) > MOST_LOG:
+            os.truncate(log, 0)  # who writes to it appends
+
+    def _find(self, patterns: Any) -> List[Written]:
+        found = []
+        for pattern in patterns:
+            for path in glob.glob(os.path.join(glob.escape(self._directory), pattern)):
+                try:
+                    status = os.stat(path)
+                except OSError:  # it has just been renamed
+                    continue
+                if status.st_mtime >= self._since:
+                    found.append(Written(status.st_mtime, status.st_size, path))
+        return found
+
+
+def is_written(file: Written) -> bool:
+    if file.path.endswith(".out"):  # whoever writes to it has locked it
+        try:
+            with open(file.path, "r+b") as log:
+                fcntl.lockf(log, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            return True
+        return False
+    return "incremental" in file.path and file.at > time.time() - WRITTEN_SECONDS
+
+
+def remove(file: Written) -> None:
+    try:
+        os.remove(file.path)
+        if file.at < time.time() - 2 * 3600:  # no more comes into its folder, which is of an hour
+            os.rmdir(os.path.dirname(file.path))
+    except OSError:  # there are others
+        pass
+
+
+def say_if_unseen(url: str) -> bool:
+    try:
+        if all(run["step"] is None for run in fetch(url + "/api/v1/runs")["runs"]):
+            for line in UNSEEN:
+                say(line)
+    except (OSError, ValueError):
+        pass
+    return True
+
+
+def wait_for_end(trainer: int, tasks: List[Task]) -> bool:
+    """True: the training has said that it ends. Until then it does the tasks."""
     while True:
+        for task in tasks:
+            task.tick()
         readable, _, _ = select.select([sys.stdin], [], [], 0.25)
         if readable:
             return bool(sys.stdin.readline())
@@ -173,17 +277,18 @@ def summarise(url: str, directory: str) -> None:
 
 
 def is_read(url: str, directory: str) -> bool:
-    """All timelines were read to their end."""
+    """All timelines and console logs were read to their end."""
     try:
         offsets = {file["path"]: file["offset"] for file in fetch(url + "/api/v1/status")["files"]}
-        return all(offsets.get(path, 0) >= os.path.getsize(path) for path in timelines(directory))
+        return all(offsets.get(path, 0) >= os.path.getsize(path) for path in written(directory))
     except (OSError, urllib.error.URLError, ValueError, KeyError):
         return False
 
 
-def timelines(directory: str) -> List[str]:
+def written(directory: str) -> List[str]:
     return [os.path.join(folder, name)
-            for folder, _, names in os.walk(os.path.join(os.path.abspath(directory), "framework"))
+            for kind in ("framework", "logs")
+            for folder, _, names in os.walk(os.path.join(os.path.abspath(directory), kind))
             for name in names]
 
 

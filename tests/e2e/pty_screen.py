@@ -50,6 +50,9 @@ class Screen:
                 return
             self.raw += data.decode(errors="replace")
 
+    def type(self, text):
+        os.write(self._master, text.encode())
+
     def lines(self):
         """What a person sees: everything that was ever printed, the line of the cursor last. A line that was written
         over, wider than the terminal, or holds a control character is an error."""

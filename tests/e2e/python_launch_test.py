@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """python -m trainwatch run: a script that nobody edited runs as Python runs it, and is watched."""
 
+import json
 import os
 import re
 import signal
@@ -12,9 +13,8 @@ import unittest
 
 import harness
 import timeline_files
+from launch_case import PACKAGE, LaunchCase, processes, programs
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-PACKAGE = os.path.join(harness.ROOT, "python")
 SHOW = "import sys; print(__name__, sys.argv[1:], sys.path[0], __package__, __file__, sys.stdin.readline())\n"
 LOOP = """
 import sys, time
@@ -32,68 +32,7 @@ for batch in torch.utils.data.DataLoader(batches()):
 """
 
 
-def processes(word):
-    """The ids of the processes with this word in their command line."""
-    found = []
-    for name in filter(str.isdigit, os.listdir("/proc")):
-        try:
-            with open("/proc/%s/cmdline" % name, "rb") as file:
-                if word.encode() in file.read():
-                    found.append(int(name))
-        except OSError:  # it has ended
-            pass
-    return found
-
-
-def programs(directory):
-    """The training, the daemon and the sampler: those below this folder that are not the sidecar, nor a child of it before its exec."""
-    return set(processes(directory)) - set(processes("_sidecar.py"))
-
-
-class LaunchTest(harness.JobTest):
-    def setUp(self):
-        super().setUp()
-        self.out = os.path.join(self.directory, "watched")
-        self.options = ["--watch-dir=" + self.out, "--listen=127.0.0.1:0"]
-
-    def sidecar_log(self):
-        path = os.path.join(self.out, "trainwatch.log")
-        if not os.path.exists(path):
-            return "no log"
-        with open(path) as log:
-            return log.read()
-
-    def script(self, text, name="train.py"):
-        path = os.path.join(self.directory, name)
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        with open(path, "w") as file:
-            file.write(textwrap.dedent(text))
-        return path
-
-    def start(self, *arguments, launch=True, **environment):
-        known = {name: value for name, value in os.environ.items() if not name.endswith("RANK")}
-        path = os.pathsep.join([PACKAGE, os.path.join(HERE, "fakes")])
-        command = [sys.executable, *(["-m", "trainwatch", "run", *self.options] if launch else []), *arguments]
-        process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=self.directory,
-            env={**known, "PYTHONPATH": path, "TRAINWATCH_BINARY": os.path.abspath(harness.binary()), **environment})
-        self.addCleanup(self.kill_what_is_left)
-        return process
-
-    def kill_what_is_left(self):
-        for one in processes(self.out):
-            try:
-                os.kill(one, signal.SIGKILL)
-            except ProcessLookupError:  # it ended just now
-                pass
-
-    def run_it(self, *arguments, **options):
-        """Exit code, standard output and error of a training, and what of the latter is trainwatch's."""
-        process = self.start(*arguments, **options)
-        out, err = process.communicate("typed\n", timeout=harness.PATIENCE_SECONDS)
-        ours = [line[len("trainwatch: "):] for line in err.splitlines() if line.startswith("trainwatch: ")]
-        return process.returncode, out, "".join(re.sub("trainwatch: .*\n", "", err)), ours
-
+class LaunchTest(LaunchCase):
     def test_a_script_runs_as_python_runs_it(self):
         self.script(SHOW + "sys.exit(7)\n")
         self.script(SHOW, "package/part/__main__.py")
@@ -160,7 +99,7 @@ class LaunchTest(harness.JobTest):
         harness.wait_for(lambda: len(programs(self.out)) == 3, "daemon and sampler run")
         sidecar, = [one for one in processes("_sidecar.py") if one in processes(self.out)]
         os.kill(sidecar, signal.SIGKILL)
-        harness.wait_for(lambda: processes(self.out) == [process.pid], "daemon and sampler have ended")
+        harness.wait_for(lambda: programs(self.out) == {process.pid}, "daemon and sampler have ended")
         self.assertIsNone(process.poll())
         process.kill()
         process.communicate()
@@ -190,6 +129,27 @@ class LaunchTest(harness.JobTest):
         first.kill()
         first.communicate()
 
+    def test_no_more_is_left_than_may_be_kept(self):
+        self.options.append("--keep=0")
+        code, _, _, said = self.run_it(self.script(LOOP % (20, 0)))
+        self.assertEqual(code, 0)
+        self.assertIn("shows this training", said[0])
+        self.assertEqual(timeline_files.closed_files(self.out), [])
+
+    def test_the_two_lines_for_a_loop_that_is_not_seen(self):
+        self.run_it(self.script("""
+            import trainwatch, wandb
+            watch = trainwatch.Watch()
+            run = wandb.init()
+            for number in range(5):
+                with watch.step():
+                    run.log({"loss": 4 / (1 + number)})
+            """))
+        self.assertEqual(timeline_files.steps(self.out), list(range(5)))
+        with open(timeline_files.closed_files(self.out)[0]) as file:
+            self.assertEqual([record["args"] for record in json.load(file) if record["ph"] == "C"],
+                             [{"step": number, "value": 4 / (1 + number)} for number in range(5)])
+
     def test_who_has_a_watch_of_his_own_keeps_it(self):
         self.run_it(self.script("import trainwatch\nwatch = trainwatch.Watch(%r)\n" % self.state + LOOP % (20, 0) +
                                 "with watch.step(): pass\n"))
@@ -203,7 +163,7 @@ class LaunchTest(harness.JobTest):
         self.assertEqual(out, "customised\n" * 2)
 
     def test_usage(self):
-        for arguments in ([], ["--watch-dirs=x", "a.py"], ["--listen"], ["-x", "a.py"], ["-m"]):
+        for arguments in ([], ["--watch-dirs=x", "a.py"], ["--keep=much", "a.py"], ["--console=no", "a.py"], ["--listen"], ["-x", "a.py"], ["-m"]):
             done = subprocess.run([sys.executable, "-m", "trainwatch", "run", *arguments], stderr=subprocess.PIPE,
                                   env=dict(os.environ, PYTHONPATH=PACKAGE), text=True, check=False)
             self.assertEqual((done.returncode, done.stderr.startswith("usage: ")), (2, True), done.stderr)

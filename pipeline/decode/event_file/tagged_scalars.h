@@ -25,6 +25,11 @@ class TaggedScalars {
 
   // Call before the values of each record. False: there is no room for its subject.
   bool begin();
+  // The same for a file that says whom its values are about.
+  void begin(SubjectId subject) {
+    emitted_ = false;
+    subject_ = subject;
+  }
   // Valid after begin() was true.
   SubjectId subject() const { return *subject_; }
   // `at`: nullopt if the record has no time. The first tag too many is rejected, for all of them.

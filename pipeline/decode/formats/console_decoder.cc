@@ -567,10 +567,17 @@ Detection detect_text(std::string_view head) {
   return kBrackets.find(head[next]) == std::string_view::npos ? Detection::yes : Detection::no;
 }
 
+// "a.out" of "a.out.2", an older piece of it.
+std::string_view without_rotation(std::string_view name) {
+  const std::size_t digits = name.find_last_not_of("0123456789") + 1;
+  const bool rotated = digits > 1 && digits < name.size() && name[digits - 1] == '.';
+  return rotated ? name.substr(0, digits - 1) : name;
+}
+
 std::string_view plain_name(std::string_view path) {
   std::string_view name = base_name(path);
   if (name.ends_with(".gz")) name.remove_suffix(3);
-  return name;
+  return without_rotation(name);
 }
 
 // By the name, because any text may be what a job prints.

@@ -6,7 +6,8 @@
 // metadata, and pids mean different things in different files. A B/E pair that rotation cut in two
 // is lost.
 //
-// Of its process it says when that began, which step it has begun, and how it ended.
+// Of its process it says when that began, which step it has begun, and how it ended. Counters are
+// what the training logs: scalars, with the tag as their name.
 #include <functional>
 #include <map>
 #include <memory>
@@ -15,6 +16,7 @@
 #include <vector>
 
 #include "pipeline/decode/decimal_time.h"
+#include "pipeline/decode/event_file/tagged_scalars.h"
 #include "pipeline/decode/event_kind.h"
 #include "pipeline/decode/format.h"
 #include "pipeline/decode/json_cursor.h"
@@ -88,7 +90,7 @@ bool has_timeline_of(const FileContext& context, std::string_view path, std::int
 class TimelineDecoder final : public TraceDocumentDecoder {
  public:
   explicit TimelineDecoder(const FileContext& context)
-      : TraceDocumentDecoder(context), job_(context.job) {}
+      : TraceDocumentDecoder(context), job_(context.job), scalars_(context) {}
 
   void feed(std::string_view bytes, EventBatch& out) override;
   void finish(EventBatch& out) override;
@@ -114,6 +116,7 @@ class TimelineDecoder final : public TraceDocumentDecoder {
     TraceEventReader reader;
     SymbolReader names;
     SpanClassifier classifier;
+    StringReader tags;
     RepeatedInteger step;
     RepeatedInteger process;
     RepeatedInteger thread;
@@ -127,6 +130,7 @@ class TimelineDecoder final : public TraceDocumentDecoder {
   Rejection begin_span(const TraceEvent& event);
   Rejection end_span(const TraceEvent& event);
   Rejection instant(std::string_view text, const TraceEvent& event);
+  Rejection counter(const TraceEvent& event);
 
   // The process began at this time, if nothing has said so yet.
   void process_began(std::int64_t start_ns, std::uint32_t world_size);
@@ -164,6 +168,7 @@ class TimelineDecoder final : public TraceDocumentDecoder {
   std::size_t open_spans_ = 0;     // of all phases
   bool names_training_ = false;    // the file of the training process itself
   bool process_known_ = false;     // it was said when the process began
+  TaggedScalars scalars_;
 };
 
 void TimelineDecoder::feed(std::string_view bytes, EventBatch& out) {
@@ -262,8 +267,10 @@ Rejection TimelineDecoder::read_event(std::string_view text) {
       return end_span(event);
     case 'i':
       return instant(text, event);
+    case 'C':
+      return counter(event);
     default:
-      return std::nullopt;  // counters, flows, and "{}" at the end
+      return std::nullopt;  // flows, and "{}" at the end
   }
 }
 
@@ -390,6 +397,21 @@ Rejection TimelineDecoder::instant(std::string_view text, const TraceEvent& even
   return std::nullopt;
 }
 
+// Other counters have no argument of this name.
+Rejection TimelineDecoder::counter(const TraceEvent& event) {
+  if (event.args_value.empty()) return std::nullopt;
+  const auto at = parse_time_ns(event.ts, TimeUnit::microseconds);
+  if (!at) return RejectReason::time;
+  const auto value = number_in_json(event.args_value);
+  if (!value || !is_string_token(event.name)) return RejectReason::type;
+  const auto tag = habits_->tags.read(event.name);
+  if (!tag) return unreadable(event.name);
+  scalars_.begin(*subject_);
+  const Time logged = time_from_ns(saturating_add(*at, start_time_ns_));
+  scalars_.emit(*tag, *value, integer_or(event.args_step, kNoStep), logged, *out_);
+  return std::nullopt;
+}
+
 bool TimelineDecoder::begins_training_step(const TraceEvent& event) {
   const Phase* const phase = phase_of(event);
   if (phase == nullptr || event.step_num.empty()) return false;
@@ -450,6 +472,7 @@ void TimelineDecoder::state(StateIo& io) {
   io(says_run_);
   io(process_);
   io(beside_another_);
+  io(scalars_);
   last_phase_ = nullptr;
   if (!io.is_loading()) return;
   open_spans_ = 0;

@@ -64,15 +64,6 @@ struct WandbItem {
   std::string_view json;
 };
 
-// "NaN" and the like are strings. nullopt: no number.
-std::optional<double> number_in_json(std::string_view json) {
-  const bool quoted = json.size() > 2 && json.front() == '"' && json.back() == '"';
-  if (!quoted) return parse_number(json);
-  const std::string_view word = json.substr(1, json.size() - 2);
-  const bool special = word == "NaN" || word == "Infinity" || word == "-Infinity";
-  return special ? parse_number(word) : std::nullopt;
-}
-
 // Element `index` of a vector that keeps the memory of its elements.
 template <class T>
 T& element(std::vector<T>& reused, std::size_t index) {

@@ -36,7 +36,8 @@ def _load():
 class _Trigger(object):
     """Loads trainwatch when a framework is imported: the other Pythons start as fast as ever."""
 
-    FRAMEWORKS = ("torch", "keras", "tensorflow", "transformers", "lightning", "pytorch_lightning")
+    FRAMEWORKS = ("torch", "keras", "tensorflow", "transformers", "lightning", "pytorch_lightning",
+                  "wandb", "tensorboardX", "mlflow")
 
     def find_spec(self, name, path=None, target=None):
         if name not in self.FRAMEWORKS or self not in sys.meta_path:

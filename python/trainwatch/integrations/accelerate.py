@@ -6,7 +6,7 @@
 
 and `accelerator.init_trackers(NAME)`, as for any tracker. A step is one of the optimizer, however
 many batches it accumulates. Recorded are steps, waits for data, Backward and Optimizer, batches that
-were only evaluated, and the writing of checkpoints. What is logged is not.
+were only evaluated, the writing of checkpoints, and what the main process logs.
 """
 
 import os
@@ -15,8 +15,10 @@ from typing import Any, Optional
 from accelerate import Accelerator
 from accelerate.tracking import GeneralTracker
 
-from .. import _torch
+from .. import _torch, place
 from .._plain import PlainLoop
+from .._scalars import as_step, numbers_in
+from .._session import shared_watch
 from .pytorch import observe, stop
 
 
@@ -29,6 +31,7 @@ class TrainwatchTracker(GeneralTracker):
 
     def __init__(self, out: "Optional[os.PathLike[str] | str]" = None) -> None:
         super().__init__()
+        self._out = out
         self._loop: Optional[PlainLoop] = None
         _torch.patch_saving(Accelerator, "save_state", "save_model")
         self._loop = observe(out)
@@ -41,7 +44,8 @@ class TrainwatchTracker(GeneralTracker):
         pass
 
     def log(self, values: Any, step: Optional[int] = None, **kwargs: Any) -> None:
-        pass
+        if not place().rank:
+            shared_watch(self._out).log(numbers_in(values), as_step(step))
 
     def finish(self) -> None:
         if self._loop is not None:

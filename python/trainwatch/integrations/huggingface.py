@@ -6,17 +6,27 @@
 
 A step is one of the optimizer, however many batches it accumulates; its number is the Trainer's
 `global_step` before it. Recorded are steps, waits for data, Forward, Backward and Optimizer,
-evaluation, and the writing of checkpoints.
+evaluation, the writing of checkpoints, and what the Trainer logs, under the names that its loggers
+give it ("train/loss", "eval/loss").
 """
 
 import os
-from typing import Any, Optional
+from typing import Any, Dict, Optional
 
 from transformers import TrainerCallback
 
 from .. import _torch
 from .._recorder import Recorder
+from .._scalars import numbers_in
 from .._session import shared_watch
+
+
+def _as_loggers_name_it(logs: Any) -> Dict[str, float]:
+    named = {}
+    for name, value in numbers_in(logs or {}).items():
+        kind, bar, rest = name.partition("_")
+        named["%s/%s" % (kind, rest) if bar and kind in ("eval", "test") else "train/" + name] = value
+    return named
 
 
 class _TrainerRecorder(Recorder):
@@ -75,7 +85,9 @@ class TrainwatchCallback(TrainerCallback):
 
     on_predict = on_evaluate
 
-    def on_log(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+    def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **kwargs: Any) -> None:
+        if self._recorder and getattr(state, "is_world_process_zero", True):
+            self._recorder.watch.log(_as_loggers_name_it(logs), state.global_step)
         if self._recorder and self._evaluating_since is None:
             self._mark = self._recorder.now()
 

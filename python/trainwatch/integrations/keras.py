@@ -5,7 +5,8 @@
     model.fit(..., callbacks=[TrainwatchCallback("/path/of/the/job")])
 
 A step is one of the optimizer (`gradient_accumulation_steps`), or of `steps_per_execution` batches.
-Recorded are steps, evaluation, and the writing of checkpoints; with the torch backend waits for
+Recorded are steps, evaluation, the writing of checkpoints, and what Keras logs: the means of an epoch
+so far, as "batch_loss", and at its end as "epoch_loss" and "val_loss"; with the torch backend waits for
 data, Forward, Backward and Optimizer as well. The other backends fetch a batch inside the step,
 where nothing announces it.
 """
@@ -17,6 +18,7 @@ import keras
 
 from .. import _torch
 from .._recorder import Recorder
+from .._scalars import numbers_in
 from .._session import shared_watch
 
 
@@ -50,7 +52,12 @@ class TrainwatchCallback(keras.callbacks.Callback):
         self._batches += 1
         if self._recorder and self._batches >= self._accumulated:
             self._batches = 0
+            self._log("batch_", logs, self._recorder.number, hold=True)
             self._recorder.step_ended()
+
+    def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
+        if self._recorder:
+            self._log("epoch_", logs, max(self._recorder.number - 1, 0))
 
     def on_train_end(self, logs: Any = None) -> None:
         self._training = False
@@ -74,6 +81,12 @@ class TrainwatchCallback(keras.callbacks.Callback):
             self._recorder.evaluation_ended(self._evaluating_since)
         if not self._training:
             self._rest()
+
+    def _log(self, prefix: str, logs: Any, step: int, hold: bool = False) -> None:
+        assert self._recorder is not None
+        values = numbers_in(logs or {})
+        self._recorder.watch.log({name if name.startswith("val_") else prefix + name: value
+                                  for name, value in values.items()}, step, hold)
 
     def _rest(self) -> None:
         _torch.detach(self._recorder)

@@ -6,14 +6,14 @@
 
 for the Trainer of `lightning` as of `pytorch_lightning`. A step is one of the optimizer, however
 many batches it accumulates. Recorded are steps, waits for data of torch's DataLoader, Forward,
-Backward and Optimizer, validation, and the writing of checkpoints.
+Backward and Optimizer, validation, the writing of checkpoints, and what its loggers log.
 """
 
 import os
 import sys
 from typing import Any, Optional
 
-from .. import _torch
+from .. import _scalars, _torch
 from .._recorder import Recorder
 from .._session import shared_watch
 
@@ -46,6 +46,9 @@ class TrainwatchCallback(Callback):
         self._optimizer_steps = trainer.global_step
         self._recorder = Recorder(shared_watch(self._out), first_step=trainer.global_step)
         _torch.attach(self._recorder)
+        if getattr(trainer, "is_global_zero", True):
+            _scalars.attach(lambda: shared_watch(self._out))
+            _scalars.hear_loggers(getattr(trainer, "loggers", ()))
 
     def on_train_batch_start(self, trainer: Any, pl_module: Any, *_: Any) -> None:
         if self._recorder:

@@ -277,6 +277,8 @@ TEST(ScalarText, FindsRanksInLinesAndPaths) {
   EXPECT_EQ(rank_of_log("/w/trainer.global_rank_5.2026.jsonl"), 5);
   EXPECT_EQ(rank_of_log("/w/none_x/attempt_0/3/stdout.log"), 3);
   EXPECT_EQ(rank_of_log("/w/train.log"), kNoRank);
+  EXPECT_EQ(rank_of_log("/w/logs/1795236015981368_rank_3_rank-7_stdout.out"),
+            3);  // on a node rank-7
 }
 
 TEST(ScalarText, LocalTimeHasAFraction) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "decode_harness.h"
+#include "pipeline/decode/event_file/tagged_scalars.h"
 #include "pipeline/decode/event_kind.h"
 #include "samples.h"
 
@@ -155,6 +156,35 @@ TEST(Timeline, Sample) {
   EXPECT_EQ(out.rejects, Lines{"type"});  // the E too many
   EXPECT_EQ(out.records, 14U);
   EXPECT_TRUE(out.complete);
+}
+
+TEST(Timeline, CountersAreWhatTheTrainingLogs) {
+  const Outcome out = decode("/w/2-algo-1_pythontimeline.json.tmp", kTimelineWithScalars);
+  Lines scalars = out.events;
+  std::erase_if(scalars, [](const std::string& event) { return !event.starts_with("scalar"); });
+  EXPECT_EQ(
+      scalars,
+      (Lines{"scalar 1795236016087238000 timed train/loss=2.312500 step=7 of 1 job/algo-1/2/ "
+             "kind=loss",
+             "scalar 1795236016087239000 timed iteration-time=0.100000 step=7 of 2 "
+             "job/algo-1/2/ kind=step_seconds",
+             "scalar 1795236016187244500 timed train/loss=nan step=8 of 1 job/algo-1/2/ kind=loss",
+             "scalar 1795236016187245000 timed Verlust ü \"{x}\"=-inf step=-1 of 1 "
+             "job/algo-1/2/ kind=other",
+             "scalar 1795236016187248000 timed val/loss=3.000000 step=8 of 1 job/algo-1/2/ "
+             "kind=validation_loss"}));
+  EXPECT_EQ(out.rejects, (Lines{"type", "time", "type"}));
+}
+
+TEST(Timeline, TagsOfScalarsAreBounded) {
+  std::string text = "[\n";
+  for (int tag = 0; tag < static_cast<int>(TaggedScalars::kMaxTags) + 44; ++tag) {
+    text += R"({"name": "layer)" + std::to_string(tag) +
+            R"(", "pid": 0, "ph": "C", "ts": 1, "args": {"step": 1, "value": 1}},)" + "\n";
+  }
+  const Outcome out = decode("/w/2-algo-1_pythontimeline.json.tmp", text);
+  EXPECT_EQ(out.events.size(), TaggedScalars::kMaxTags);
+  EXPECT_EQ(out.rejects, Lines{"cardinality"});
 }
 
 TEST(Timeline, DamageCostsOneRecordEach) {

@@ -78,6 +78,8 @@ TEST(FormatDetector, Variants) {
       {"rest of a line}\n{\"No{\"NodeId\": \"a\"}\n{\"NodeId\": \"a\"}", "/x/y", "system_metrics"},
       {"}\n{\"a\n{\"b\n{\"c\n{\"d\n{\"NodeId\": \"a\"}", "/x/y", "system_metrics"},
       {"hello\nyou", "/x/y", "unknown"},
+      {"hello\nyou", "/x/logs/a_stdout.out.1", "console"},
+      {"hello\nyou", "/x/logs/a_stdout.out.one", "unknown"},
       {std::string_view("\0\1\2", 3).data(), "/x/y", "undecided"},
       {"anything", "/x/training_job_end.ts", "empty"},
       {"", "/x/training_job_end.ts", "empty"},

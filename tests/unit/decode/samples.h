@@ -48,6 +48,24 @@ inline const std::string kTimeline =
 {}
 ])";
 
+// What the hook hears a training log, between its steps; and what is not as it should be.
+inline const std::string kTimelineWithScalars =
+    R"([
+{"name": "process_name", "ph": "M", "pid": 0, "args": {"start_time_since_epoch_in_micros": 1795236015981368}},
+{"name": "process_name", "ph": "M", "pid": 1, "args": {"name": "Step:ModeKeys.TRAIN"}},
+{"name": "Step:ModeKeys.TRAIN", "pid": 1, "ph": "X", "ts": 5869, "dur": 100000, "args": {"pid": 7, "step_num": "7"}},
+{"name": "train/loss", "pid": 0, "ph": "C", "ts": 105870, "args": {"step": 7, "value": 2.3125}},
+{"name": "iteration-time", "pid": 0, "ph": "C", "ts": 105871, "args": {"step": 7, "value": 0.1}},
+{"name": "Step:ModeKeys.TRAIN", "pid": 1, "ph": "X", "ts": 105875, "dur": 100000, "args": {"pid": 7, "step_num": "8"}},
+{"name": "train/loss", "pid": 0, "ph": "C", "ts": 205876.5, "args": {"step": 8, "value": "NaN"}},
+{"name": "Verlust \u00fc \"{x}\"", "pid": 0, "ph": "C", "ts": 205877, "args": {"value": "-Infinity"}},
+{"name": "grad_norm", "pid": 0, "ph": "C", "ts": 205878, "args": {"step": 8, "value": "high"}},
+{"name": "grad_norm", "pid": 0, "ph": "C", "args": {"step": 8, "value": 1}},
+{"name": 5, "pid": 0, "ph": "C", "ts": 205878, "args": {"step": 8, "value": 1}},
+{"name": "another's", "pid": 0, "ph": "C", "ts": 205879, "args": {"read": 5, "written": 6}},
+{"name": "val/loss", "pid": 0, "ph": "C", "ts": 205880, "args": {"step": 8, "value": 3}}
+])";
+
 inline const std::string kKineto =
     R"(
 {
@@ -258,6 +276,8 @@ inline std::vector<SampleFile> sample_files() {
       {"system metrics", "/w/system/incremental/2020060305/1591160699.algo-1.json", kSystemMetrics},
       {"timeline", "/w/framework/pevents/2026112104/1795236016087300_0-algo-1_pythontimeline.json",
        kTimeline},
+      {"timeline with scalars", "/w/framework/2-algo-1_pythontimeline.json.tmp",
+       kTimelineWithScalars},
       {"damaged timeline", "/w/framework/0-algo-1_pythontimeline.json.tmp", kDamagedTimeline},
       {"kineto", "/w/vm_10.1787426466048337924.pt.trace.json", kKineto},
       {"kineto array", "/w/worker3.1606910596300.pt.trace.json", kKinetoArray},

@@ -8,6 +8,8 @@ namespace trainwatch::slurm_log_test {
 TEST(SlurmLog, TheNumberOfItsJob) {
   EXPECT_EQ(slurm_number("/logs/slurm-9001.out"), "9001");
   EXPECT_EQ(slurm_number("slurm-9001.err"), "9001");
+  EXPECT_EQ(slurm_number("1795236015981368_rank_3_gpu-1234_stdout-9001.out"), "9001");
+  EXPECT_EQ(slurm_number("1795236015981368_rank_3_gpu-1234_stdout.out"), "");
   EXPECT_EQ(slurm_number("/logs/slurm-7.out"), "7");
   EXPECT_EQ(slurm_number("/logs/bert-base-9001.out"), "9001");
   EXPECT_EQ(slurm_number("/logs/bert_9001.err"), "9001");

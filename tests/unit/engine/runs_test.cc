@@ -116,6 +116,31 @@ TEST_F(RunsTest, ATimelineIsTheWholeStory) {
   EXPECT_EQ(run().state, LifeState::finished);
 }
 
+// The scalars of a rank may say how long its steps take, and be a clock themselves.
+TEST_F(RunsTest, WhatATrainingLogsIsNoSecondClockBesideItsSteps) {
+  const auto log = [this](ScalarKind kind, std::int64_t second, std::int64_t number, double value) {
+    Scalar scalar;
+    scalar.at = Time{seconds(second)};
+    scalar.timed = true;
+    scalar.kind = kind;
+    scalar.tag = engine_.interner().symbols.intern(to_string(kind));
+    scalar.value = value;
+    scalar.step = number;
+    scalar.subject = rank_[0];
+    push(scalar);
+  };
+  log(ScalarKind::loss, 99, 0, 2);
+  for (std::int64_t number = 0; number < 20; ++number) {
+    step(0, 100 + number, number);
+    log(ScalarKind::loss, 101 + number, 1000 + 10 * number, 2);
+    log(ScalarKind::step_seconds, 101 + number, 1000 + 10 * number, 5);
+  }
+  engine_.end_of_input();
+  EXPECT_EQ(run().step, 19);
+  EXPECT_EQ(run().steps, 20U);
+  EXPECT_EQ(engine_.book().firing(), 0U);
+}
+
 TEST_F(RunsTest, ATimelineThatGoesOnInAnotherFileIsNotClosed) {
   for (int i = 0; i < 100; ++i) step(0, 100 + i, 1 + i);
   close(0, 200);

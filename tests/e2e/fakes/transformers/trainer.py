@@ -12,17 +12,17 @@ class TrainerCallback:
 
 
 class Trainer:
-    def __init__(self, callbacks=(), accumulated=1, evaluate_every=0, save_every=0):
+    def __init__(self, callbacks=(), accumulated=1, evaluate_every=0, save_every=0, logs=False):
         self.callback_handler = types.SimpleNamespace(callbacks=list(callbacks))
         self.state = types.SimpleNamespace(global_step=0)
-        self._accumulated, self._evaluate_every, self._save_every = accumulated, evaluate_every, save_every
+        self._accumulated, self._evaluate_every, self._save_every, self._logs = accumulated, evaluate_every, save_every, logs
 
     def add_callback(self, callback):
         self.callback_handler.callbacks.append(callback)
 
-    def _event(self, name):
+    def _event(self, name, **arguments):
         for callback in self.callback_handler.callbacks:
-            getattr(callback, name)(None, self.state, None)
+            getattr(callback, name)(None, self.state, None, **arguments)
 
     def train(self, batches):
         loss, optimizer = torch.Tensor(), torch.optim.SGD()
@@ -37,6 +37,8 @@ class Trainer:
             optimizer.step()
             self.state.global_step += 1
             self._event("on_step_end")
+            if self._logs:
+                self._event("on_log", logs={"loss": 2 / self.state.global_step, "learning_rate": 0.5, "note": "words"})
             if self._evaluate_every and self.state.global_step % self._evaluate_every == 0:
                 self.evaluate(3)
             if self._save_every and self.state.global_step % self._save_every == 0:
@@ -47,5 +49,5 @@ class Trainer:
     def evaluate(self, batches):
         for _ in torch.utils.data.DataLoader(range(batches)):
             self._event("on_prediction_step")
-        self._event("on_log")
+        self._event("on_log", logs={"eval_loss": 3.5})
         self._event("on_evaluate")

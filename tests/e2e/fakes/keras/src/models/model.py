@@ -15,7 +15,9 @@ class Model:
             for callback in callbacks:
                 callback.on_train_batch_begin(number)
             for callback in callbacks:
-                callback.on_train_batch_end(number)
+                callback.on_train_batch_end(number, {"loss": 2 / (number + 1)})
+        for callback in callbacks:
+            callback.on_epoch_end(0, {"loss": 1.5, "val_loss": 2.5})
         self.evaluate(callbacks=tuple(callbacks))
         self.save("/dev/null")
         for callback in callbacks:

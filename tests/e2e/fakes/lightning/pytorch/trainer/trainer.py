@@ -3,8 +3,9 @@ import torch
 
 
 class Trainer:
-    def __init__(self, callbacks=(), accumulated=1, fails_at=None):
+    def __init__(self, callbacks=(), accumulated=1, fails_at=None, loggers=()):
         self.callbacks = list(callbacks)
+        self.loggers = list(loggers)
         self.global_step = 0
         self._accumulated, self._fails_at = accumulated, fails_at
 
@@ -34,6 +35,8 @@ class Trainer:
                 self.global_step += 1
             else:
                 loss.backward()
+            for logger in self.loggers:
+                logger.log_metrics(metrics={"train_loss": 2 / (number + 1)}, step=number)
             self._event("on_train_batch_end", None, batch, number)
         self.validate()
         self.save_checkpoint("/dev/null")
