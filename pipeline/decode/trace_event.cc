@@ -4,9 +4,9 @@
 namespace trainwatch {
 namespace {
 
-using Member = TraceEvent::Member;
+using TraceMember = TraceEvent::Member;
 
-Member argument(std::string_view key) {
+TraceMember trace_argument(std::string_view key) {
   if (key == "step_num") return &TraceEvent::step_num;
   if (key == "pid") return &TraceEvent::args_pid;
   if (key == "name") return &TraceEvent::args_name;
@@ -22,7 +22,7 @@ Member argument(std::string_view key) {
   return key == "start_time_since_epoch_in_micros" ? &TraceEvent::start_time_us : nullptr;
 }
 
-Member member(std::string_view key) {
+TraceMember trace_member(std::string_view key) {
   if (key == "ph") return &TraceEvent::phase;
   if (key == "ts") return &TraceEvent::ts;
   if (key == "pid") return &TraceEvent::pid;
@@ -37,7 +37,7 @@ Member member(std::string_view key) {
 bool TraceEventReader::read(std::string_view record, TraceEvent& event) {
   if (layouts_.read(record, event)) return true;
   event = {};
-  return layouts_.read_by_key(record, event, member, argument);
+  return layouts_.read_by_key(record, event, trace_member, trace_argument);
 }
 
 }  // namespace trainwatch

@@ -56,7 +56,11 @@ std::vector<FormatDeclaration> console_presets() {
                {"mfu", mfu_ratio, 1, true},
            },
        .end = {"Training completed"},
-       .marks = {"the checkpoint", "Training starts", "validate step:"}},
+       .marks = {"the checkpoint", "Training starts"}},
+      {.name = "torchtitan_validation",
+       .has = {"validate step: "},
+       .line = R"(validate step: +(?P<step>\d+) +loss: )",
+       .fields = {{"loss", validation_loss}}},
       {.name = "nemo",
        .has = {"train_step_timing in s"},
        .line = R"(\| global_step: (?P<step>\d+))",
@@ -176,7 +180,7 @@ std::vector<FormatDeclaration> console_presets() {
                {"total", total_steps, 1, false, "steps"},
            }},
       {.name = "llm_c",
-       .has = {" (+", "% bf16 MFU"},
+       .has = {" (+", " MFU | "},
        .line =
            R"(step +(?P<step>\d+)/(?P<total>\d+) \| (?:train )?loss (?P<loss>\S+) .*norm (?P<norm>\S+) .*\| lr (?P<lr>\S+) \| (?P<dt>[\d.]+ ?ms))",
        .fields =
@@ -203,7 +207,7 @@ std::vector<FormatDeclaration> console_presets() {
       // Keras, verbose 1 and 2: a bar for each epoch, whose number is on the line before.
       {.name = "keras",
        .has = {"s/step"},
-       .line = R"((?:^|[\x08\s])(?P<step>\d+)/(?P<of>\d+) .*?(?P<dt>\d+[mu]?s)/step)",
+       .line = R"((?:^|[^\d/])(?P<step>\d+)/(?P<of>\d+) .*?(?P<dt>\d+[mu]?s)/step)",
        .fields =
            {
                {"loss", loss},

@@ -399,6 +399,7 @@ void ConsoleDecoder::emit(std::string_view text, const LineLayout& layout, Event
   if (format.block) open_block(layout.format, record);
   bool begun = false;
   bool loss = false;
+  bool evaluates = false;
   for (std::size_t i = 0; i < format.fields.size(); ++i) {
     const DeclaredField& field = format.fields[i];
     const auto value = pattern.value(i, text, layout);
@@ -406,6 +407,7 @@ void ConsoleDecoder::emit(std::string_view text, const LineLayout& layout, Event
     if (!begun && !emitter_.begin(record, text, seen_[layout.format].steps)) break;
     begun = true;
     loss = loss || field.kind == ScalarKind::loss;
+    evaluates = evaluates || field.kind == ScalarKind::validation_loss;
     emitter_.emit(field, emitter_.tag_of(field, index_of(layout.format, i)), *value, out);
   }
   if (!format.step_from_bar || bar_.step == kNoStep) {
@@ -413,6 +415,7 @@ void ConsoleDecoder::emit(std::string_view text, const LineLayout& layout, Event
   } else if (begun) {
     emit_bar(layout.format, out);
   }
+  if (!loss && evaluates) return notes_.take(text, subject(), out);
   if (begun && emitter_.is_timed()) notes_.record(emitter_.at());
 }
 
