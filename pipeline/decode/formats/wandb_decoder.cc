@@ -17,8 +17,8 @@
 #include "pipeline/decode/ends/end_line.h"
 #include "pipeline/decode/event_file/tagged_scalars.h"
 #include "pipeline/decode/event_file/wandb_file.h"
-#include "pipeline/decode/event_kind.h"
 #include "pipeline/decode/format.h"
+#include "pipeline/decode/metric_series.h"
 #include "trainwatch/run_note.h"
 
 namespace trainwatch {
@@ -325,23 +325,9 @@ bool WandbDecoder::sample(const WandbItem& item, Time at, EventBatch& out) {
 
 bool WandbDecoder::add_sample(const SystemMetric& metric, std::string_view gpu, double value,
                               Time at, EventBatch& out) {
-  Subject about{context_.job, host_, kNoRank, std::string{gpu}};
-  if (about.node.empty()) about.node = context_.default_node;
-  const auto subject = context_.interner.subjects.intern(about);
-  if (!subject) return false;
-  const std::string name =
-      gpu.empty() ? std::string{metric.dimension} : std::string{metric.type}.append(gpu);
-  SymbolTable& symbols = context_.interner.symbols;
-  Series series;
-  series.subject = *subject;
-  series.resource = resource_of(metric.type, name, metric.dimension);
-  series.device = device_number(gpu);
-  series.type = symbols.intern(metric.type);
-  series.name = symbols.intern(name);
-  series.dimension = symbols.intern(metric.dimension);
-  const auto id = context_.interner.series.intern(series);
-  if (!id) return false;
-  out.emplace_back(std::in_place_type<Sample>, Sample{at, value, *id, series.resource});
+  const auto series = intern_series(context_, {host_, metric.type, gpu, metric.dimension});
+  if (!series) return false;
+  out.emplace_back(std::in_place_type<Sample>, Sample{at, value, series->id, series->resource});
   return true;
 }
 
