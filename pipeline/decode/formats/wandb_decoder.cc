@@ -30,7 +30,7 @@ using protozero::tag_and_type;
 
 // The numbers of the fields that are read, by message.
 namespace wandb_field {
-enum Record : protozero::pbf_tag_type { history = 2, stats = 7, run = 17, exit = 18 };
+enum Record : protozero::pbf_tag_type { history = 2, stats = 7, run = 17, exit = 18, header = 21 };
 enum History : protozero::pbf_tag_type { history_item = 1, history_step = 2 };
 enum Step : protozero::pbf_tag_type { step_number = 1 };
 enum Stats : protozero::pbf_tag_type { stats_time = 2, stats_item = 3 };
@@ -38,6 +38,8 @@ enum Timestamp : protozero::pbf_tag_type { seconds = 1, nanoseconds = 2 };
 enum Item : protozero::pbf_tag_type { key = 1, nested_key = 2, value_json = 16 };
 enum Run : protozero::pbf_tag_type { host = 13 };
 enum Exit : protozero::pbf_tag_type { exit_code = 1 };
+enum Header : protozero::pbf_tag_type { version_info = 1 };
+enum Version : protozero::pbf_tag_type { producer = 1 };
 }  // namespace wandb_field
 
 std::string_view view_of(protozero::data_view view) {
@@ -55,9 +57,24 @@ constexpr SystemMetric kGpuMetrics[] = {
     {"memoryAllocated", "gpu", "GPUMemoryUtilization"},  // of its capacity
     {"powerWatts", "gpu", "GPUPower"},
     {"temp", "gpu", "GPUTemperature"},
+    {"smClock", "gpu", "GPUSmClock"},
+    {"memoryClock", "gpu", "GPUMemoryClock"},
+    {"uncorrectedMemoryErrors", "gpu", "GPUEccErrors"},
 };
 constexpr std::string_view kGpuPrefix = "gpu.";
 constexpr std::string_view kMemoryKey = "memory_percent";
+// In shared mode, behind a key: which of the writers of the run it was. Each has a file of its own.
+constexpr std::string_view kLabel = "/l:";
+
+// "0.31.0+15f8cbc": from 0.27 on, used memory is that of the cgroup; before, of the machine.
+bool measures_cgroup(std::string_view version) {
+  const std::size_t point = version.find('.');
+  if (point == std::string_view::npos) return false;
+  const std::string_view rest = version.substr(point + 1);
+  const auto major = parse_digits(version.substr(0, point));
+  const auto minor = parse_digits(rest.substr(0, rest.find_first_not_of("0123456789")));
+  return major && minor && (*major > 0 || *minor >= 27);
+}
 
 struct WandbItem {
   std::string key;  // nested keys joined by points
@@ -137,6 +154,7 @@ class WandbDecoder final : public Decoder {
   Rejection history(WandbMessage message, EventBatch& out);
   Rejection stats(WandbMessage message, EventBatch& out);
   void run(WandbMessage message);
+  void header(WandbMessage message);
   void end(std::int64_t code, EventBatch& out);
   void note_end(std::int64_t code, EventBatch& out);
   bool sample(const WandbItem& item, Time at, EventBatch& out);
@@ -147,6 +165,7 @@ class WandbDecoder final : public Decoder {
   WandbFileReader file_;
   TaggedScalars scalars_;
   std::string host_;
+  bool of_cgroup_ = false;     // used memory
   Time latest_ = kNoTime;      // of the history
   std::vector<Value> values_;  // reused, as are the next two
   std::vector<WandbItem> items_;
@@ -180,6 +199,9 @@ Rejection WandbDecoder::record(std::string_view bytes, EventBatch& out) {
           return stats(message.get_message(), out);
         case tag_and_type(wandb_field::run, WandbType::length_delimited):
           run(message.get_message());
+          return std::nullopt;
+        case tag_and_type(wandb_field::header, WandbType::length_delimited):
+          header(message.get_message());
           return std::nullopt;
         case tag_and_type(wandb_field::exit, WandbType::length_delimited):
           end(integer_field(message.get_message(), wandb_field::exit_code), out);
@@ -305,14 +327,25 @@ void WandbDecoder::run(WandbMessage message) {
   }
 }
 
+void WandbDecoder::header(WandbMessage message) {
+  while (message.next(wandb_field::version_info, WandbType::length_delimited)) {
+    WandbMessage version = message.get_message();
+    while (version.next(wandb_field::producer, WandbType::length_delimited)) {
+      of_cgroup_ = measures_cgroup(view_of(version.get_view()));
+    }
+  }
+}
+
 // False: there is no room for its series. Of no use to us: true.
 bool WandbDecoder::sample(const WandbItem& item, Time at, EventBatch& out) {
   const auto value = number_in_json(item.json);
   if (!value) return true;
-  if (item.key == kMemoryKey) {
-    return add_sample({item.key, "memory", "MemoryUsedPercent"}, "", *value, at, out);
-  }
   std::string_view key = item.key;
+  key = key.substr(0, key.find(kLabel));
+  if (key == kMemoryKey) {
+    const std::string_view of = of_cgroup_ ? "cgroup" : "memory";
+    return add_sample({key, of, "MemoryUsedPercent"}, "", *value, at, out);
+  }
   if (!key.starts_with(kGpuPrefix)) return true;
   key.remove_prefix(kGpuPrefix.size());
   const std::string_view gpu = key.substr(0, key.find('.'));
@@ -335,6 +368,7 @@ void WandbDecoder::state(StateIo& io) {
   io(file_);
   io(scalars_);
   io(host_);
+  io(of_cgroup_);
   io(latest_);
   io(finished_);
 }

@@ -256,7 +256,7 @@ inline std::string wandb_sample() {
   const std::string cut = wandb_history({{"lr", "0.5"}, {"_step", "2"}, {"_timestamp", "1.7e9"}});
   std::string damaged = wandb_chunk(wandb_history({{"lr", "7"}}));
   damaged.back() = static_cast<char>(damaged.back() ^ 1);
-  return wandb_header() + wandb_chunk(wandb_run("node-a")) +
+  return wandb_header() + wandb_chunk(wandb_run("node-a")) + wandb_chunk(wandb_version("0.26.1")) +
          wandb_chunk(wandb_history({{"train/loss", "2.5"},
                                     {"note", "\"words\""},
                                     {"_timestamp", "1.7000000005e+09"},
