@@ -7,6 +7,7 @@
 
 #include "pipeline/cycle/cycle_summary.h"
 #include "pipeline/engine/verdict_check.h"
+#include "trainwatch/gpu_report.h"
 #include "trainwatch/tensor.h"
 
 namespace trainwatch {
@@ -82,6 +83,7 @@ void Engine::on(const SourceNote& note) {
 
 void Engine::on(const RunNote& note) {
   if (note.subject != SubjectId::none) saw(note.subject, note.at);
+  if (note.xid) return host_->on(GpuReport{note.subject, note.at, *note.xid});
   ledger_.on(note);
 }
 

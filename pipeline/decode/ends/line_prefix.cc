@@ -30,13 +30,13 @@ bool is_date(std::string_view text) {
   return true;
 }
 
-// "Z" or "+02:00" at the beginning of `text`. nullopt: the local zone.
+// "Z", "+02:00" or "+0200" at the beginning of `text`. nullopt: the local zone.
 std::optional<Nanos> zone_at(std::string_view text) {
   if (text.starts_with('Z')) return Nanos{};
-  if (text.size() < 6 || (text[0] != '+' && text[0] != '-') || text[3] != ':') return std::nullopt;
+  if (text.size() < 5 || (text[0] != '+' && text[0] != '-')) return std::nullopt;
   const auto hours = parse_digits(text.substr(1, 2));
-  const auto minutes = parse_digits(text.substr(4, 2));
-  if (!hours || !minutes) return std::nullopt;
+  const auto minutes = parse_digits(text.substr(text[3] == ':' ? 4 : 3, 2));
+  if (!hours || *hours > 14 || !minutes || *minutes > 59) return std::nullopt;
   const Nanos east = std::chrono::hours(*hours) + std::chrono::minutes(*minutes);
   return text[0] == '-' ? -east : east;
 }
@@ -114,6 +114,15 @@ std::string syslog_clock(std::string_view message) {
   return clock_behind(std::to_string(month / 3 + 1) + "-" + std::string(day), message.substr(7));
 }
 
+// "[Mon Sep 21 14:22:01 2026] ..." of `dmesg -T`.
+std::optional<Time> kernel_date(std::string_view message) {
+  constexpr std::size_t kSize = std::string_view{"[Mon Sep 21 14:22:01 2026]"}.size();
+  if (message.size() < kSize || message[0] != '[' || message[kSize - 1] != ']') return std::nullopt;
+  const std::string clock = syslog_clock(message.substr(5));
+  const auto year = parse_digits(message.substr(kSize - 5, 4));
+  return clock.empty() || !year ? std::nullopt : local_time(std::to_string(*year) + "-" + clock);
+}
+
 // "2026-09-21T14:13:22.101202303Z stderr F "
 void skip_kubelet(std::string_view& line) {
   if (!is_date(line)) return;
@@ -183,6 +192,7 @@ PrefixedLine read_line_prefix(std::string_view line, Time written) {
   read.at = date_of(read.message);
   if (!read.at) read.at = time_without_year(glog_clock(read.message), written);
   if (!read.at) read.at = time_without_year(syslog_clock(read.message), written);
+  if (!read.at) read.at = kernel_date(read.message);
   if (!read.at && !kubelet.empty()) read.at = date_of(kubelet);
   if (read.at && written != Time{} && *read.at > written + kZone) read.at.reset();
   return read;

@@ -249,8 +249,9 @@ bool ConsoleDecoder::take_other(std::string_view text, EventBatch& out) {
       pattern_ != nullptr && emitter_.has_begun() && has_one_of(pattern_->declaration().end, text);
   if (done) {
     notes_.completed(text, subject(), out);
-  } else {
-    notes_.take(text, subject(), out);
+  } else if (notes_.take(text, subject(), out)) {
+    ++records_;
+    return true;
   }
   return take_end(text, done, out);
 }
@@ -387,7 +388,7 @@ Detection detect_console(const FormatClue& clue) {
     return is_named_for(format.declaration(), clue.path);
   });
   const bool ours = named || name.ends_with(".out") || name.ends_with(".log") ||
-                    name.ends_with(".err") || name.starts_with("nemo_log_");
+                    name.ends_with(".err") || name.starts_with("nemo_log_") || is_kernel_log(name);
   if (!ours) return Detection::no;
   const std::size_t begin = clue.head.find_first_not_of(" \t\r\n");
   if (begin == std::string_view::npos) return Detection::undecided;
