@@ -7,6 +7,7 @@
 
 #include "pipeline/cycle/cycle_summary.h"
 #include "pipeline/engine/verdict_check.h"
+#include "pipeline/hang/silent_ranks.h"
 #include "trainwatch/gpu_report.h"
 #include "trainwatch/tensor.h"
 
@@ -260,8 +261,12 @@ void Engine::on(const std::string& job, WatchdogLine line) {
   hangs_.add(*subject, std::move(line));
 }
 
-void Engine::on_hangs(const std::vector<HangFinding>& findings) {
-  for (const HangFinding& finding : findings) host_->on(finding);
+void Engine::on_hangs(std::vector<HangFinding> findings) {
+  for (HangFinding& finding : findings) {
+    const auto run = ledger_.runs().find(finding.job);
+    name_silent_ranks(finding, run == ledger_.runs().end() ? 0 : run->second.world_size());
+    host_->on(finding);
+  }
 }
 
 void Engine::tick(Time now) {

@@ -158,7 +158,7 @@ class Engine final : RuleHost::Outputs {
   void on_complete_step(const Step& step);
   void on_logged(const Step& step);
   void on_complete_logged_steps();
-  void on_hangs(const std::vector<HangFinding>& findings);
+  void on_hangs(std::vector<HangFinding> findings);
   void report_endings();
   void end(const std::vector<Ledger::Ended>& runs);
   std::uint32_t attempt_of(const AlertBook::Source& source) const;
