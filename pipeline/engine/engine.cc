@@ -84,8 +84,25 @@ void Engine::on(const SourceNote& note) {
 
 void Engine::on(const RunNote& note) {
   if (note.subject != SubjectId::none) saw(note.subject, note.at);
+  const bool checkpoint = note.kind == RunNote::Kind::checkpoint;
+  if (checkpoint || note.kind == RunNote::Kind::evaluation) {
+    on_logged_pause(note.subject, note.at, note.seconds,
+                    checkpoint ? SpanKind::checkpoint : SpanKind::evaluation);
+  }
   if (note.xid) return host_->on(GpuReport{note.subject, note.at, *note.xid});
   ledger_.on(note);
+}
+
+// A log shows that training paused on purpose, between two of its records, up to then.
+void Engine::on_logged_pause(SubjectId subject, Time to, double seconds, SpanKind kind) {
+  if (subject == SubjectId::none) return;
+  Span pause;
+  pause.duration = std::min(from_seconds(std::max(seconds, 0.0)), std::max(to - Time{}, Nanos{}));
+  pause.start = to - pause.duration;
+  pause.subject = subject;
+  pause.kind = kind;
+  pause.origin = Origin::log;
+  host_->on(pause);
 }
 
 void Engine::saw(SubjectId subject, Time time) {
@@ -142,6 +159,9 @@ void Engine::on(const Scalar& scalar) {
   ledger_.on(scalar);
   history_.on(scalar);
   host_->on(scalar);
+  if (scalar.kind == ScalarKind::validation_loss && scalar.timed) {
+    on_logged_pause(scalar.subject, scalar.at, 0, SpanKind::evaluation);
+  }
   const auto step = logged_steps_.on(scalar);
   on_complete_logged_steps();
   if (step && ledger_.takes(*step)) on_logged(*step);
@@ -176,6 +196,9 @@ void Engine::on_logged(const Step& step) {
   step_feed_.add(step);
   metrics_.on(step);
   ledger_.on(step);
+  if (const auto written = step.is_single() ? checkpoints_.during(step) : std::nullopt) {
+    host_->on(*written);
+  }
   step_attempt_ = step.attempt;
   host_->on(step);
   step_attempt_ = 0;

@@ -153,6 +153,7 @@ class Engine final : RuleHost::Outputs {
   void on(const Scalar& scalar);
   void on(const SourceNote& note);
   void on(const RunNote& note);
+  void on_logged_pause(SubjectId subject, Time to, double seconds, SpanKind kind);
   void on(const Step& step);
   void on_complete_steps();
   void on_complete_step(const Step& step);
