@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <ostream>
+#include <set>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -20,10 +21,12 @@
 #include "daemon/exit_code.h"
 #include "pipeline/decode/declared/declared_formats.h"
 #include "pipeline/decode/file_decoder.h"
+#include "pipeline/decode/flight_recorder/flight_dump.h"
 #include "pipeline/decode/formats/format_catalog.h"
 #include "pipeline/decode/path_metadata.h"
 #include "pipeline/tail/posix_file_system.h"
 #include "trainwatch/json_writer.h"
+#include "trainwatch/run_note.h"
 
 namespace trainwatch {
 namespace {
@@ -44,6 +47,31 @@ class RejectCounter final : public Diagnostics {
   std::array<std::uint64_t, static_cast<std::size_t>(RejectReason::count_)> counts{};
 };
 
+// Counts what decoders report beside their events.
+class NoteCounter final : public RunNoteSink, public DumpSink {
+ public:
+  // A line may be reported twice, the second time with a better time.
+  SourceNote add(RunNote note) override {
+    const bool again = note.end && !ends_.insert(note.end->text).second;
+    const bool of_gpu = note.end && note.end->of_machine && note.end->what == EndClass::gpu_error;
+    if (note.xid) {
+      ++gpu_reports;
+    } else if (!again && !of_gpu) {
+      ++notes;
+    }
+    return {.at = note.at, .kind = SourceNote::Kind::run_note, .subject = note.subject};
+  }
+  void dump(const std::string&, RankDump) override {}
+  void watchdog(const std::string&, WatchdogLine) override { ++collectives; }
+
+  std::uint64_t notes = 0;
+  std::uint64_t gpu_reports = 0;
+  std::uint64_t collectives = 0;
+
+ private:
+  std::set<std::string> ends_;
+};
+
 struct FileReport {
   std::string path;
   std::string format;
@@ -54,6 +82,9 @@ struct FileReport {
   std::uint64_t spans = 0;
   std::uint64_t samples = 0;
   std::uint64_t scalars = 0;
+  std::uint64_t notes = 0;        // about how the run began, paused or ended
+  std::uint64_t collectives = 0;  // lines of NCCL's watchdog
+  std::uint64_t gpu_reports = 0;  // of the kernel's log
   std::uint64_t rejects = 0;
   std::vector<Scalar> first;  // of the first record
 };
@@ -109,6 +140,7 @@ class FormatReporter {
  private:
   void count(const EventBatch& batch, FileReport& report) const;
   void explain(FileReport& report) const;
+  static void explain_builtin(FileReport& report);
 
   const IngestOptions& input_;
   const DeclaredFormats& formats_;
@@ -127,6 +159,7 @@ std::optional<FileReport> FormatReporter::read(const std::string& path) {
   const WatchRoot* const found = root_of(path, input_.roots);
   const WatchRoot& root = found == nullptr ? kNone : *found;
   RejectCounter rejects;
+  NoteCounter notes;
   FileDecoder decoder({.path = path,
                        .job = job_of(path, root.path, root.job),
                        .rank = root.rank,
@@ -134,7 +167,9 @@ std::optional<FileReport> FormatReporter::read(const std::string& path) {
                        .diagnostics = rejects,
                        .list_directory = input_.list_directory,
                        .default_node = root.default_node,
-                       .default_rank = root.default_rank},
+                       .default_rank = root.default_rank,
+                       .dumps = &notes,
+                       .run_notes = &notes},
                       format_catalog(input_.declared.get()));
   FileReport report;
   report.path = path;
@@ -152,6 +187,9 @@ std::optional<FileReport> FormatReporter::read(const std::string& path) {
   report.declared = decoder.declared();
   report.records = decoder.records();
   report.rejects = rejects.all();
+  report.notes = notes.notes;
+  report.collectives = notes.collectives;
+  report.gpu_reports = notes.gpu_reports;
   explain(report);
   return report;
 }
@@ -169,19 +207,40 @@ void FormatReporter::count(const EventBatch& batch, FileReport& report) const {
   }
 }
 
+// What a log says besides its records: "ends and collectives".
+std::string what_lines_say(const FileReport& report) {
+  std::string all;
+  const auto add = [&all](std::uint64_t count, std::string_view what) {
+    if (count > 0) all.append(all.empty() ? "" : " and ").append(what);
+  };
+  add(report.notes, "ends");
+  add(report.collectives, "collectives");
+  add(report.gpu_reports, "errors of GPUs");
+  return all;
+}
+
 void FormatReporter::explain(FileReport& report) const {
   const auto all = formats_.all();
   const auto declaration = std::ranges::find_if(all, [&report](const FormatDeclaration* each) {
-    const std::string_view reader = report.format == "text" ? "console" : report.format;
-    return each->name == report.declared && reader_of(each->kind) == reader;
+    const std::string_view reader = reader_of(each->kind);
+    const bool reads = reader == report.format || (reader == "console" && (report.format == "text" || report.format == "docker_log"));
+    return reads && each->name == report.declared;
   });
   if (declaration != all.end()) {
     report.why = "it has " + probe_of(**declaration);
   } else if (report.declared.starts_with("guessed_")) {
     report.why = "no format knows it; guessed by the names of its values";
-  } else if (report.format == "console" || report.format == "text") {
+  } else if (report.format != "console" && report.format != "text") {
+    explain_builtin(report);
+  } else if (!what_lines_say(report).empty()) {
+    report.why = "it has lines about " + what_lines_say(report);
+  } else {
     report.skipped = "no line is of a known format";
-  } else if (report.format == kUnknownFormat.name) {
+  }
+}
+
+void FormatReporter::explain_builtin(FileReport& report) {
+  if (report.format == kUnknownFormat.name) {
     report.skipped = "no format knows it";
   } else if (report.format == kEmptyFormat.name) {
     report.skipped = "there is nothing in it to read";
@@ -203,6 +262,9 @@ void print_text(const FileReport& report, const Interner& names, std::ostream& o
   if (report.scalars > 0) out << ", scalars: " << report.scalars;
   if (report.spans > 0) out << ", spans: " << report.spans;
   if (report.samples > 0) out << ", samples: " << report.samples;
+  if (report.notes > 0) out << ", lines about ends: " << report.notes;
+  if (report.collectives > 0) out << ", about collectives: " << report.collectives;
+  if (report.gpu_reports > 0) out << ", about errors of GPUs: " << report.gpu_reports;
   if (report.rejects > 0) out << ", rejected: " << report.rejects;
   out << '\n';
   if (report.first.empty()) return;
@@ -235,6 +297,8 @@ void print_json(const FileReport& report, const Interner& names, std::ostream& o
   if (!report.declared.empty()) json.field("declared", report.declared);
   json.field("why", report.why).field("records", report.records);
   json.field("scalars", report.scalars).field("spans", report.spans);
+  json.field("notes", report.notes).field("collectives", report.collectives);
+  json.field("gpu_reports", report.gpu_reports);
   json.field("samples", report.samples).field("rejected", report.rejects);
   json.key("first").begin_array();
   for (const Scalar& scalar : report.first) {

@@ -35,8 +35,12 @@ std::string group_text(const HangFinding& found) {
   const std::string& group = found.description.empty() ? found.group : found.description;
   return group.empty() ? group : " of " + group;
 }
+// Until PyTorch 1.13 the watchdog does not say which of its calls it was.
+std::string number_text(const HangFinding& found) {
+  return found.sequence < 0 ? "" : " #" + std::to_string(found.sequence);
+}
 std::string call_text(const HangFinding& found) {
-  return found.collective + " #" + std::to_string(found.sequence) + group_text(found);
+  return found.collective + number_text(found) + group_text(found);
 }
 // The number of its members, where it is known.
 std::string size_text(const HangFinding& found) {
@@ -75,6 +79,9 @@ std::string sentence(const HangFinding& found) {
                ", as #" + std::to_string(found.sequence) + group_text(found) + ".";
       }
       return who + " called " + call + " with " + found.difference + " that do not fit.";
+    case Kind::silent:
+      return who + verb(suspects, " has", " have") + " said nothing; " + waiting + " in " + call +
+             " since " + since + ".";
     case Kind::behind:
       return who + verb(suspects, " has", " have") + " not made the call that " + call +
              " waits for since " + since + ".";
@@ -113,6 +120,8 @@ std::string next_step(const HangFinding& found) {
       return "Look at the stack of " + who + " (py-spy dump), and at its data loading.";
     case Kind::stuck:
       return "Look for Xid and NVLink errors of the GPU of " + who + ", and at its network link.";
+    case Kind::silent:
+      return "Look whether the process of " + who + " lives, and at its stack (py-spy dump).";
     case Kind::mismatch:
       return "Look for a branch in the code that " + who + " took and others did not.";
     case Kind::none:
@@ -208,9 +217,9 @@ class CollectiveHang final : public Rule {
         .field("waiting", rank_ranges(found.waiting))
         .field("group", found.group)
         .field("group_name", found.description)
-        .field("collective", found.collective)
-        .field("sequence", found.sequence)
-        .field("sizes", found.sizes)
+        .field("collective", found.collective);
+    if (found.sequence >= 0) json.field("sequence", found.sequence);
+    json.field("sizes", found.sizes)
         .field("type", found.types)
         .field("done", rank_ranges(found.done))
         .field("absent", rank_ranges(found.absent))

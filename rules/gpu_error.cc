@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "trainwatch/gpu_report.h"
 #include "trainwatch/json_writer.h"
 #include "trainwatch/rule.h"
 
@@ -59,13 +60,36 @@ class GpuError final : public Rule {
                                          : on_memory_errors(number, sample.at, out);
   }
 
+  // Each line of a kernel's log is an error that has happened, and none says that it is over.
+  void on_gpu_report(const GpuReport& report, Verdicts& out) override {
+    const XidReport& error = report.error;
+    if (error.number <= 0 || error.number > static_cast<std::int64_t>(kLargest)) return;
+    if (reported_.last != kUnknown) end("xid", reported_, report.at, out);
+    const bool again = error.number == reported_.last && out.firings("xid") > 0;
+    reported_ = {error.number, std::max(reported_.changed, report.at)};
+    if (again) return out.holds("xid");  // a line for each channel of the GPU, thousands at times
+    fires(error.number, report.at, out, [&](Verdict& verdict) { add_report(error, verdict); });
+  }
+
+  TickResult on_tick(Tick tick, Verdicts& out) override {
+    if (reported_.last == kUnknown) return {false, Time::max()};
+    const Time over = reported_.changed + from_seconds(params_.recovery_seconds);
+    if (tick.now < over) return {false, over};
+    if (out.firings("xid") > 0) out.clear("xid", over);
+    reported_.last = kUnknown;
+    return {true, Time::max()};
+  }
+
   void state(StateIo& io) override {
     io(xid_);
     io(errors_);
-    if (!xid_.possible() || !errors_.possible()) io.fail();
+    io(reported_);
+    if (!xid_.possible() || !errors_.possible() || !reported_.possible()) io.fail();
   }
 
-  bool warming() const override { return xid_.last == kUnknown && errors_.last == kUnknown; }
+  bool warming() const override {
+    return xid_.last == kUnknown && errors_.last == kUnknown && reported_.changed == Time{};
+  }
 
  private:
   static constexpr std::int64_t kUnknown = -1;
@@ -82,13 +106,34 @@ class GpuError final : public Rule {
     xid_.last = number;
     if (!happened) return end("xid", xid_, at, out);
     xid_.changed = at;
+    fires(number, at, out, [](Verdict&) {});
+  }
+
+  // `complete` adds what else is known to the verdict.
+  template <class Complete>
+  static void fires(std::int64_t number, Time at, Verdicts& out, Complete&& complete) {
     const Xid* const known = known_xid(number);
     const bool severe = known != nullptr && known->of_machine;
     out.fires({.key = "xid",
                .at = at,
                .severity = severe ? Severity::critical : Severity::warning,
                .aspect = static_cast<std::uint64_t>(number)},
-              [&] { return describe_xid(number, known); });
+              [&] {
+                Verdict verdict = describe_xid(number, known);
+                complete(verdict);
+                return verdict;
+              });
+  }
+
+  static void add_report(const XidReport& error, Verdict& verdict) {
+    JsonWriter json;
+    json.begin_object().field("xid", error.number);
+    if (error.process != kNoProcess) {
+      json.field("pid", error.process);
+      verdict.summary.insert(verdict.summary.size() - 1,
+                             ", in process " + std::to_string(error.process));
+    }
+    verdict.evidence = json.field("line", error.text).end_object().take();
   }
 
   void on_memory_errors(std::int64_t errors, Time at, Verdicts& out) {
@@ -138,6 +183,7 @@ class GpuError final : public Rule {
   Params params_;
   Counter xid_;
   Counter errors_;
+  Counter reported_;  // by the kernel's log
 };
 
 }  // namespace
@@ -145,10 +191,12 @@ class GpuError final : public Rule {
 const RuleSpec& rule() {
   static const RuleSpec spec = make_spec<GpuError, Params>(
       {.id = "gpu_error",
+       .version = 2,
        .scope = Scope::gpu,
        .summary = "A GPU reports a critical error or uncorrectable memory errors.",
        .doc = "The driver reports a critical error (XID), or its count of uncorrectable memory "
-              "errors (ECC) rises. `trainwatch sample` writes both.",
+              "errors (ECC) rises. `trainwatch sample` writes both, and the kernel's log has the "
+              "former.",
        .samples = {Resource::gpu_xid, Resource::gpu_ecc_errors},
        .incident = {.specificity = 95}},
       {field("recovery_seconds", &Params::recovery_seconds, 0, 86400,

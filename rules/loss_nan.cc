@@ -10,6 +10,7 @@
 
 #include "rules/format.h"
 #include "rules/scalar_track.h"
+#include "rules/vanished_tag.h"
 #include "trainwatch/json_writer.h"
 #include "trainwatch/rule.h"
 
@@ -29,6 +30,7 @@ bool is_judged(ScalarKind kind) {
 
 // What a tag has said so far.
 struct Tag : ScalarTrack {
+  bool is_loss = false;
   std::uint64_t records = 0;
   std::uint64_t in_a_row = 0;  // records that are not finite, up to the latest
   std::uint64_t bad = 0;       // the same since the alert opened
@@ -36,13 +38,15 @@ struct Tag : ScalarTrack {
   Time bad_since = kNoTime;
   std::int64_t good_step = kNoStep;
   double good = std::numeric_limits<double>::quiet_NaN();  // the last finite value
+  VanishedTag presence;                                    // of a loss
 
   bool possible() const {
     return ScalarTrack::possible() && bad_step >= kNoStep && good_step >= kNoStep &&
-           is_possible(bad_since) && in_a_row <= records && bad <= records;
+           is_possible(bad_since) && in_a_row <= records && bad <= records && presence.possible();
   }
   void state(StateIo& io) {
     ScalarTrack::state(io);
+    io(is_loss);
     io(records);
     io(in_a_row);
     io(bad);
@@ -50,6 +54,7 @@ struct Tag : ScalarTrack {
     io(bad_since);
     io(good_step);
     io(good);
+    io(presence);
   }
 };
 
@@ -70,9 +75,16 @@ class LossNan final : public Rule {
 
   void on_scalar(const Scalar& scalar, Verdicts& out) override {
     if (scalar.kind == ScalarKind::loss_scale) scaled_ = scaled_ || scalar.value > 1;
-    if (!is_judged(scalar.kind)) return;
+    if (is_judged(scalar.kind)) judge(scalar, out);
+    if (!record_.add(scalar)) return;
+    for (Tag& tag : tags_) end_record(tag, scalar, out);
+    record_.begin_next();
+  }
+
+  void judge(const Scalar& scalar, Verdicts& out) {
     Tag* const tag = track_of(tags_, scalar.tag, kMostTags);
     if (tag == nullptr) return;
+    tag->is_loss = scalar.kind == ScalarKind::loss;
     if (tag->goes_back(scalar)) restart(*tag, scalar, out);
     tag->advance(scalar);
     ++tag->records;
@@ -84,6 +96,7 @@ class LossNan final : public Rule {
   void state(StateIo& io) override {
     io(tags_);
     io(scaled_);
+    io(record_);
     if (tags_.size() > kMostTags ||
         !std::ranges::all_of(tags_, [](const Tag& tag) { return tag.possible(); })) {
       io.fail();
@@ -103,6 +116,8 @@ class LossNan final : public Rule {
 
  private:
   static void restart(Tag& tag, const Scalar& scalar, Verdicts& out) {
+    tag.open = tag.open || tag.presence.is_missing();
+    tag.presence.restart();
     tag.begin_attempt(scalar.at, out);
     tag.records = tag.in_a_row = tag.bad = 0;
     tag.good_step = kNoStep;
@@ -143,11 +158,34 @@ class LossNan final : public Rule {
     tag.clear(scalar.at, interner_, out);
   }
 
+  // Whether the record that ends with this scalar lacks the loss.
+  void end_record(Tag& tag, const Scalar& scalar, Verdicts& out) const {
+    if (!tag.is_loss || scalar.step == kNoStep) return;
+    VanishedTag& presence = tag.presence;
+    const std::string key = presence.is_missing() ? vanished_key(tag) : std::string{};
+    if (record_.has(tag.tag)) {
+      if (presence.is_missing()) out.clear(key, scalar.at);
+      return presence.has(record_, tag.tag, scalar.step);
+    }
+    if (scalar.step < presence.latest() && !record_.has_loss() && presence.is_missing()) {
+      return restart(tag, scalar, out);
+    }
+    if (!presence.lacks(record_, scalar.step, scalar.at)) return;
+    out.fires({.key = vanished_key(tag),
+               .at = scalar.at,
+               .amount = presence.missing(),
+               .recover_after = 1},
+              [&] { return describe_vanished(tag); });
+  }
+  std::string vanished_key(const Tag& tag) const { return tag.key(interner_) + " is not logged"; }
+
   Verdict describe(const Tag& tag, const Scalar& scalar) const;
+  Verdict describe_vanished(const Tag& tag) const;
 
   Params params_;
   const Interner& interner_;
   std::vector<Tag> tags_;
+  CurrentRecord record_;
   bool scaled_ = false;  // a loss scale above 1 was seen
 };
 
@@ -195,17 +233,51 @@ Verdict LossNan::describe(const Tag& tag, const Scalar& scalar) const {
   return verdict;
 }
 
+Verdict LossNan::describe_vanished(const Tag& tag) const {
+  const std::string name(interner_.text(tag.tag));
+  const VanishedTag& presence = tag.presence;
+  Verdict verdict;
+  verdict.since = presence.since();
+  verdict.by_step = true;
+  verdict.step = presence.since_step();
+  verdict.value = static_cast<double>(presence.missing());
+  verdict.unit = "records";
+  verdict.summary = "The loss is not logged any more since step " +
+                    std::to_string(presence.since_step()) + " (" + format::cut(name, 80) + ")";
+  if (std::isfinite(tag.good)) {
+    verdict.summary += "; the last value was " + format::figure(tag.good) + ", at step " +
+                       std::to_string(tag.good_step);
+  }
+  verdict.summary += ".";
+  JsonWriter evidence;
+  evidence.begin_object()
+      .field("tag", name)
+      .field("records_without", presence.missing())
+      .field("first_step", presence.since_step())
+      .field("latest_step", presence.latest());
+  if (std::isfinite(tag.good)) {
+    evidence.field("last_finite", tag.good).field("last_finite_step", tag.good_step);
+  }
+  verdict.evidence = evidence.end_object().take();
+  verdict.next =
+      "It is probably not finite: some programs, Megatron-LM among them, print no loss then. Print "
+      "it, or the gradient norm, and restart from a checkpoint written before this step.";
+  return verdict;
+}
+
 }  // namespace
 
 const RuleSpec& rule() {
   static const RuleSpec spec = [] {
     RuleSpec made = make_spec<LossNan, Params>(
         {.id = "loss_nan",
+         .version = 2,
          .scope = Scope::rank,
          .summary = "A loss or a gradient norm that the job logs is NaN or infinite.",
          .doc = "The first logged loss or gradient norm that is not a finite number, or a count of "
                 "steps with NaN above 0. A gradient norm that overflows under a loss scale belongs "
-                "to a step that is skipped, and counts only after many in a row."},
+                "to a step that is skipped, and counts only after many in a row. A warning says that "
+                "a loss which was in every record is in none any more."},
         {field("skipped_steps", &Params::skipped_steps, 0, 100000,
                "With a loss scale, so many gradient norms in a row may be infinite or NaN.")});
     made.trusts_guesses = true;

@@ -27,12 +27,13 @@ class ScheduledPauses {
   void add(const Step& step) { steps_.add(step); }
 
   // Returns the share of the time that the pause costs if it comes round, or 1 if it is not
-  // expected to. Call for each slow iteration.
-  double cost(const Spike& spike) {
+  // expected to. Call for each slow iteration. A log does not show what is a pause: `of_log`, the
+  // iteration may be one as a whole.
+  double cost(const Spike& spike, bool of_log) {
     const double waits = spike.loader_started ? std::max(spike.waited(), 0.0) : 0;
     const bool epoch = spike.loader_started && explains(waits + spike.paused(), spike);
     const bool marked = epoch || explains(spike.checkpoint, spike);
-    if (!marked && !explains(spike.paused(), spike)) return 1;
+    if (!of_log && !marked && !explains(spike.paused(), spike)) return 1;
     Pause pause{steps_.done(), spike.end, spike.lost(), false};
     pause.expected = marked || steps_.is_round() || comes_again(pause);
     const double elapsed = to_seconds(spike.end - before(pause));

@@ -127,6 +127,7 @@ Verdict describe_episode(const Track& track) {
   const Episode& episode = track.episode;
   Verdict verdict = described(episode.worst);
   verdict.lost_seconds = episode.lost;
+  verdict.by_step = track.origin == Origin::log;
   verdict.summary = summary(track);
   JsonWriter json;
   json.begin_object()

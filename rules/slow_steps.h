@@ -85,6 +85,7 @@ struct Track {
   // Since the step before:
   double checkpoint = 0;  // seconds in spans that say so
   bool loader_started = false;
+  bool marked = false;  // a log says that it evaluated, or wrote a checkpoint
 
   // If the writer gives no usable number, steps are counted.
   std::int64_t place(const Step& step) const {
@@ -118,6 +119,7 @@ struct Track {
     io(scheduled);
     io(checkpoint);
     io(loader_started);
+    io(marked);
   }
 };
 

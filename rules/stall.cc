@@ -43,6 +43,9 @@ constexpr std::int64_t kRoundPatience = 4;                // times the usual one
 constexpr std::int64_t kLogTimes = 5;                     // the longest interval of a log
 constexpr auto kLogPatience = std::chrono::seconds(300);  // at least: evaluations, buffers
 constexpr std::int64_t kLogCritical = 3;                  // times the patience
+constexpr std::int64_t kTimedRecords = 30;  // with times of their own, in a row: a log is current
+constexpr double kBuffered = 200;           // of them; 8 KiB of output hold fewer
+constexpr double kLeastLogPatience = 60;    // seconds
 constexpr double kAsleep = 0.8;     // of a pause without a sample: the whole node was paused
 constexpr double kIntervals = 1.5;  // times the sampling interval; a shorter silence proves nothing
 
@@ -63,8 +66,8 @@ class Stall final : public Rule {
     const Time active = knows ? last_active(step.end()) : step.end();
     if (step.end() - active > kGoneAfter) {
       out.clear_all(step.end());  // it was gone, and is another training now
-    } else if (step.end() - active > patience()) {
-      const Gap gap{active, step.end(), patience(), last_step_, step.data_wait};
+    } else if (step.end() - active > patience_of_gap()) {
+      const Gap gap{active, step.end(), patience_of_gap(), last_step_, step.data_wait};
       if (out.firings("") > 0) {
         report(gap, out);
       } else {
@@ -78,16 +81,18 @@ class Stall final : public Rule {
     if (step.opens_attempt) {
       patience_ = {};
       intervals_ = {};
+      timed_ = 0;
       began_ = step.end();
     } else if (last_end_ != kNoTime) {
       intervals_.add(step.end() - last_end_);
     }
     const bool trains = step.is_training();
+    timed_ = step.estimated ? 0 : std::min(timed_ + 1, kTimedRecords);
     if (trains) steps_.add(step);
     at_round_ = trains && steps_.is_round();
     if (step.pace.warm()) {
       patience_[static_cast<std::size_t>(step.mode)] = std::min(
-          origin_ == Origin::log ? intervals_.patience() : step.pace.patience(), kMostPatience);
+          origin_ == Origin::log ? log_patience(step) : step.pace.patience(), kMostPatience);
     }
     last_end_ = std::max(last_end_, step.end());
     last_step_ = step.number;
@@ -95,9 +100,9 @@ class Stall final : public Rule {
     armed_ = false;
   }
 
-  // A pause on purpose, now that it is over.
+  // A pause on purpose, now that it is over; of a log, once it shows an evaluation or a checkpoint.
   void on_span(const Span& span, Verdicts&) override {
-    if (span.origin == Origin::timeline) paused_to_ = std::max(paused_to_, span.end());
+    if (span.origin != Origin::profiler) paused_to_ = std::max(paused_to_, span.end());
   }
 
   // Its waits may be in another file.
@@ -159,7 +164,7 @@ class Stall final : public Rule {
     while (!undecided_.empty()) decide_oldest(out);
     if (last_end_ == kNoTime || finished_ || has_successor()) return;
     const Time active = last_active(latest);
-    if (latest - active <= patience() || latest - active > kGoneAfter) return;
+    if (latest - active <= patience_of_gap() || latest - active > kGoneAfter) return;
     out.fires({.at = active + patience(), .severity = Severity::critical, .provisional = true},
               [&] { return describe(lasting(active, latest), false); });
   }
@@ -172,16 +177,17 @@ class Stall final : public Rule {
     io(finished_);
     io(armed_);
     io(began_);
+    io(timed_);
     io(steps_);
     io(at_round_);
     io(origin_);
     io(intervals_);
     io(undecided_);
-    const bool possible = undecided_.size() <= kMostUndecided &&
-                          std::ranges::all_of(undecided_, &Gap::possible) &&
-                          std::ranges::all_of(patience_, is_patience) && is_possible(last_end_) &&
-                          is_possible(paused_to_) && began_ >= Time{} &&
-                          origin_ != Origin::profiler && origin_ < Origin::count_;
+    const bool possible =
+        undecided_.size() <= kMostUndecided && std::ranges::all_of(undecided_, &Gap::possible) &&
+        std::ranges::all_of(patience_, is_patience) && is_possible(last_end_) &&
+        is_possible(paused_to_) && began_ >= Time{} && timed_ >= 0 && timed_ <= kTimedRecords &&
+        origin_ != Origin::profiler && origin_ < Origin::count_;
     if (!possible) io.fail();
   }
 
@@ -201,9 +207,8 @@ class Stall final : public Rule {
       second = std::min(interval, longest);
       longest = std::max(interval, longest);
     }
-    Nanos patience() const {
-      return std::max<Nanos>(kLogTimes * std::min<Nanos>(second, kMostPatience / kLogTimes),
-                             kLogPatience);
+    Nanos patience(Nanos least) const {
+      return std::max<Nanos>(kLogTimes * std::min<Nanos>(second, kMostPatience / kLogTimes), least);
     }
     void state(StateIo& io) {
       io(longest);
@@ -211,6 +216,15 @@ class Stall final : public Rule {
       if (second < Nanos{} || longest < second) io.fail();
     }
   };
+
+  // Where records have times, silence shows after as many of them as a buffer may hold back.
+  Nanos log_patience(const Step& step) const {
+    if (timed_ < kTimedRecords) return intervals_.patience(kLogPatience);
+    const double interval = step.pace.usual * step.steps;
+    const double least =
+        std::clamp(kBuffered * interval, kLeastLogPatience, to_seconds(Nanos{kLogPatience}));
+    return intervals_.patience(from_seconds(least));
+  }
 
   // A timeline says more than the log that came first.
   void begin_origin(Origin origin, Verdicts& out, Time at) {
@@ -290,10 +304,16 @@ class Stall final : public Rule {
   Nanos patience() const {
     const Nanos longest = *std::ranges::max_element(patience_);
     if (longest == Nanos{}) return Pace{}.patience();
-    if (origin_ == Origin::log) return longest;
+    if (origin_ == Origin::log) return at_round_ ? std::max<Nanos>(longest, kLogPatience) : longest;
     const Nanos usual = std::max(longest, from_seconds(params_.least_seconds));
     if (!at_round_) return usual;
     return std::clamp((last_end_ - began_) / kCheapPart, usual, kRoundPatience * usual);
+  }
+
+  // Of a pause that is over, as no clock shows it. A shorter one of a log is a slow step, for
+  // step_spike.
+  Nanos patience_of_gap() const {
+    return origin_ == Origin::log ? std::max<Nanos>(patience(), kLogPatience) : patience();
   }
 
   Verdict describe(const Gap& gap, bool over) const {
@@ -359,7 +379,8 @@ class Stall final : public Rule {
   RoundSteps steps_;
   Origin origin_ = Origin::log;  // of the steps that count: timeline, if there is one
   Intervals intervals_;
-  bool at_round_ = false;  // a round number of them
+  std::int64_t timed_ = 0;  // records of a log in a row that have times
+  bool at_round_ = false;   // a round number of them
   bool finished_ = false;
   bool armed_ = false;  // the last step was read while it was new
 };
@@ -369,15 +390,17 @@ class Stall final : public Rule {
 const RuleSpec& rule() {
   static const RuleSpec spec = make_spec<Stall, Params>(
       {.id = "stall",
-       .version = 7,
+       .version = 8,
        .scope = Scope::rank,
        .summary = "Training stands still.",
-       .doc = "No iteration of a rank has come for five times the longest that is normal for it, "
-              "and at least `least_seconds`. The longest counts checkpoints and evaluations. "
-              "Writing a "
-              "checkpoint file counts as progress. Closing the timeline ends the training; it does "
-              "not stand still then. Of a job that only logs, no record for five times its "
-              "longest interval and at least five minutes.",
+       .doc =
+           "No iteration of a rank has come for five times the longest that is normal for it, "
+           "and at least `least_seconds`. The longest counts checkpoints and evaluations. "
+           "Writing a "
+           "checkpoint file counts as progress. Closing the timeline ends the training; it does "
+           "not stand still then. Of a job that only logs, no record for five times its "
+           "longest interval and at least five minutes; where each step is logged with its time, "
+           "200 of them are enough, if they take at least a minute.",
        .spans = {SpanKind::checkpoint, SpanKind::evaluation},
        .logged_steps = true,
        .incident = {.specificity = 90, .slack = std::chrono::seconds(5), .of_one_step = true}},

@@ -27,12 +27,17 @@ constexpr double kLeastRise = 1.15;       // that may come round
 constexpr double kCoreSigmas = 5;         // the same, for jobs whose steps vary
 constexpr std::uint64_t kTogether = 100;  // iterations; slow ones that near are one episode
 constexpr double kRecord = 0.1;           // times info_seconds, in the short record of a profiler
+constexpr double kLogSeconds = 2;         // that a log must lose: it may have whole seconds
+constexpr double kLogCost = 0.25;         // of the time, that an expected pause of a log may cost
 
 class StepSpike final : public Rule {
  public:
   StepSpike(const Params& params, const RuleContext&) : params_(params) {}
 
   void on_step(const Step& step, Verdicts& out) override {
+    // The mean of an interval says nothing about single steps, nor does the time of a file.
+    warm_ = warm_ || step.pace.warm();
+    if (step.origin == Origin::log && !step.is_single() && !step.opens_attempt) return;
     Track& track = track_of(step);
     if (step.opens_attempt) {
       track.begin_attempt(step.end());
@@ -48,9 +53,15 @@ class StepSpike final : public Rule {
     track.scheduled.add(step);
     track.checkpoint = 0;
     track.loader_started = false;
+    track.marked = false;
   }
 
   void on_span(const Span& span, Verdicts&) override {
+    if (span.kind == SpanKind::evaluation) {
+      if (span.origin == Origin::log) mark_log();
+      return;
+    }
+    if (span.origin == Origin::log) return mark_log();
     const bool loader = span.kind == SpanKind::data_init;
     const double seconds = to_seconds(std::max(span.duration, Nanos{}));
     for (Track& track : tracks_) {
@@ -68,7 +79,7 @@ class StepSpike final : public Rule {
       Origin origin = io.is_loading() ? Origin{} : tracks_[i].origin;
       io(mode);
       io(origin);
-      if (mode >= Mode::count_ || origin > Origin::profiler) return io.fail();
+      if (mode >= Mode::count_ || origin >= Origin::count_) return io.fail();
       if (io.is_loading()) tracks_.emplace_back(mode, origin);
       io(tracks_[i]);
     }
@@ -78,8 +89,11 @@ class StepSpike final : public Rule {
   bool warming() const override { return !warm_; }
 
  private:
+  void mark_log() {
+    for (Track& track : tracks_) track.marked = track.marked || track.origin == Origin::log;
+  }
+
   Track& track_of(const Step& step) {
-    warm_ = warm_ || step.pace.warm();
     for (Track& track : tracks_) {
       if (track.mode == step.mode && track.origin == step.origin) return track;
     }
@@ -90,6 +104,7 @@ class StepSpike final : public Rule {
     if (step.opens_attempt) return track.add_normal(step);
     track.rhythm.beginning.add(track.place(step), to_seconds(step.iteration()));
     if (!step.pace.warm()) return track.add_normal(step);
+    if (track.origin == Origin::log) return find_spike(track, step, false, out);
     follow_rhythm(track, step, out);
     const Nanos known = step.evaluation - from_seconds(track.checkpoint);
     const bool stood_still = step.iteration() + known > step.pace.patience();
@@ -167,8 +182,11 @@ class StepSpike final : public Rule {
     if (due && spike.lost() <= Rhythm::kStandsOut * rhythm.mean_lost()) {
       return end_episode(track, step, out);
     }
+    if (track.origin == Origin::log && is_quiet(track, spike)) {
+      return end_episode(track, step, out);
+    }
     if (track.origin == Origin::timeline) {
-      const double cost = track.scheduled.cost(spike);
+      const double cost = track.scheduled.cost(spike, false);
       if (100 * cost < params_.warning_percent) {
         return report_scheduled(track, step, spike, cost, out);
       }
@@ -188,6 +206,12 @@ class StepSpike final : public Rule {
                .severity = severe || costly ? Severity::warning : Severity::info,
                .opens = worst.lost() >= least},
               [&] { return describe_episode(track); });
+  }
+
+  // A log shows neither evaluations nor checkpoints, unless it says so: what comes round is one.
+  static bool is_quiet(Track& track, const Spike& spike) {
+    const bool expected = track.scheduled.cost(spike, true) < kLogCost;
+    return expected || track.marked || spike.lost() < kLogSeconds;
   }
 
   // Most likely on purpose, and cheap. It is no part of an episode.
@@ -243,15 +267,16 @@ class StepSpike final : public Rule {
 const RuleSpec& rule() {
   static const RuleSpec spec = make_spec<StepSpike, Params>(
       {.id = "step_spike",
-       .version = 5,
+       .version = 6,
        .scope = Scope::rank,
        .summary = "A step takes far longer than the others, once, repeatedly or at a fixed "
                   "interval.",
        .doc = "Per mode and writer, over iterations: from the end of one step to the end of the "
               "next. An iteration is slow when it is beyond the tail that the job has shown, and "
               "takes `ratio` times the median. Slow steps at equal distances are periodic when "
-              "chance is excluded.",
-       .spans = {SpanKind::checkpoint, SpanKind::data_init},
+              "chance is excluded. Of a log only records of single steps with times count.",
+       .spans = {SpanKind::checkpoint, SpanKind::evaluation, SpanKind::data_init},
+       .logged_steps = true,
        .incident = {.specificity = 50,
                     .slack = std::chrono::seconds(1),
                     .of_one_step = true,

@@ -117,6 +117,7 @@ struct Step {
   std::uint32_t attempt = 1;   // of the rank: how often its training was started
   bool opens_attempt = false;  // nothing is known of the time before it; first of its mode
   bool restarts = false;       // the first of all of an attempt that is not the first
+  bool estimated = false;      // of a log: nothing says when it ended
   bool opens_epoch = false;    // numbers begin anew; what came before is no part of the iteration
   // In spans that were read before the step, in all since the step before; zero if not written.
   Nanos forward{};
@@ -125,6 +126,8 @@ struct Step {
   Pace pace{};
 
   Time end() const { return start + duration; }
+  // One iteration, and when it was: of a log, a record of a single step with a time of its own.
+  bool is_single() const { return steps == 1 && !estimated; }
   // Not evaluation or prediction.
   bool is_training() const { return mode == Mode::train || mode == Mode::unknown; }
   Nanos iteration() const { return end() - begin - evaluation; }
@@ -151,6 +154,7 @@ struct Step {
     io(attempt);
     io(opens_attempt);
     io(restarts);
+    io(estimated);
     io(opens_epoch);
     io(forward);
     io(backward);

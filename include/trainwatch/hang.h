@@ -21,6 +21,7 @@ struct HangFinding {
     stuck,     // the suspects have not finished it, though others have
     mismatch,  // the suspects called another one, or with other sizes or types
     behind,    // the suspects have not called the send or receive that others wait for
+    silent,    // nothing is known of the suspects, and all others wait
     unknown,   // all that are known of wait for each other
   };
   enum class Confidence : std::uint8_t { low, medium, high };
@@ -34,7 +35,7 @@ struct HangFinding {
   // The group that says most, and what it waits in.
   std::string group;
   std::string description;
-  std::int64_t sequence = 0;
+  std::int64_t sequence = 0;  // -1: not known
   std::string collective;
   std::string other_collective;  // mismatch: what the suspects called; empty: the same
   std::string difference;        // mismatch: "sizes"

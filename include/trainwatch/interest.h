@@ -23,6 +23,7 @@ struct Interest {
   bool logged_steps = false;  // those of origin `log` as well
   bool hangs = false;
   bool run_ends = false;
+  bool gpu_reports = false;
   bool notes = false;
   bool scalars = false;
   bool tensors = false;
@@ -31,7 +32,7 @@ struct Interest {
   // Who asks for nothing says nothing.
   bool none() const {
     return samples.empty() && spans.empty() && !steps && !complete_steps && !cycles && !hangs &&
-           !run_ends && !notes && !scalars && !tensors && !ticks && !end;
+           !run_ends && !gpu_reports && !notes && !scalars && !tensors && !ticks && !end;
   }
 };
 

@@ -46,6 +46,7 @@
 namespace trainwatch {
 
 struct CycleSummary;
+struct GpuReport;
 struct HangFinding;
 struct RunEnding;
 struct Tensor;
@@ -65,9 +66,10 @@ class Rule {
   virtual void on_cycle(const CycleSummary&, Verdicts&) {}  // a rank's profiler cycle, complete
   virtual void on_hang(const HangFinding&, Verdicts&) {}    // of a job: its ranks' dumps
   virtual void on_run_end(const RunEnding&, Verdicts&) {}   // of a job; also that it continues
-  virtual void on_note(const SourceNote&, Verdicts&) {}     // of a timeline
-  virtual void on_scalar(const Scalar&, Verdicts&) {}       // what the job logs about itself
-  virtual void on_tensor(const Tensor&, Verdicts&) {}       // that the job has saved
+  virtual void on_gpu_report(const GpuReport&, Verdicts&) {}
+  virtual void on_note(const SourceNote&, Verdicts&) {}  // of a timeline
+  virtual void on_scalar(const Scalar&, Verdicts&) {}    // what the job logs about itself
+  virtual void on_tensor(const Tensor&, Verdicts&) {}    // that the job has saved
   // Thousands of instances see each second pass, and nearly none has anything to do.
   virtual TickResult on_tick(Tick, Verdicts&) { return {}; }
   // All files were read to their ends, those of this job up to the event time `latest`, and nothing
@@ -370,6 +372,7 @@ Interest interest_of(const RuleText& text) {
   interest.complete_steps = overrides(&Rule::on_complete_step, &RuleType::on_complete_step);
   interest.hangs = overrides(&Rule::on_hang, &RuleType::on_hang);
   interest.run_ends = overrides(&Rule::on_run_end, &RuleType::on_run_end);
+  interest.gpu_reports = overrides(&Rule::on_gpu_report, &RuleType::on_gpu_report);
   interest.notes = overrides(&Rule::on_note, &RuleType::on_note);
   interest.scalars = overrides(&Rule::on_scalar, &RuleType::on_scalar);
   interest.tensors = overrides(&Rule::on_tensor, &RuleType::on_tensor);

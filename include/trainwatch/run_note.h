@@ -78,8 +78,9 @@ struct EndEvidence {
   std::string node{};                    // empty: not said
   std::optional<std::int32_t> signal{};  // by number
   std::optional<std::int32_t> exit_code{};
-  std::string text{};  // the line, at most kMostText bytes of valid text
-  std::string file{};  // that has it
+  std::string text{};       // the line, at most kMostText bytes of valid text
+  std::string file{};       // that has it
+  bool of_machine = false;  // the kernel's word: without other evidence it shows no run
 
   void state(StateIo& io) {
     io(what);
@@ -90,9 +91,17 @@ struct EndEvidence {
     io(exit_code);
     io(text);
     io(file);
+    io(of_machine);
     if (what >= EndClass::count_ || weight >= EndWeight::count_) io.fail();
     if (text.size() > kMostText) io.fail();
   }
+};
+
+// A critical error of a GPU as NVIDIA's driver numbers them.
+struct XidReport {
+  std::int64_t number = 0;
+  std::int64_t process = kNoProcess;  // the id of the one that it hit
+  std::string text{};                 // the line, at most EndEvidence::kMostText bytes
 };
 
 struct RunNote {
@@ -108,6 +117,7 @@ struct RunNote {
     evaluation,     // the same
     end_evidence,   // `end` says something about the end of the run
     completed,      // it says that it has done what it was to do
+    gpu_report,     // the driver reports an error of a GPU, the subject: `xid`
     count_,
   };
 
@@ -118,6 +128,7 @@ struct RunNote {
   std::int64_t step = kNoStep;
   std::uint32_t world_size = 0;  // ranks of the whole job; 0: not said
   std::optional<EndEvidence> end{};
+  std::optional<XidReport> xid{};
 };
 
 // Takes what decoders read. Called on the decoding thread.

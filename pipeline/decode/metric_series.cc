@@ -3,9 +3,33 @@
 
 #include <string>
 
+#include "pipeline/decode/decimal_time.h"
 #include "pipeline/decode/event_kind.h"
+#include "pipeline/decode/gpu_name.h"
 
 namespace trainwatch {
+
+std::optional<SeriesOfSample> intern_series(const FileContext& context, const KnownSeries& known) {
+  Subject about{context.job, std::string{known.node}, kNoRank, std::string{known.gpu}};
+  if (about.node.empty()) about.node = context.default_node;
+  const auto subject = context.interner.subjects.intern(about);
+  if (!subject) return std::nullopt;
+  const bool numbered = parse_digits(known.gpu).has_value();
+  const std::string name = known.gpu.empty() ? std::string{known.dimension}
+                           : numbered        ? std::string{known.type}.append(known.gpu)
+                                             : std::string{known.gpu};
+  SymbolTable& symbols = context.interner.symbols;
+  Series series;
+  series.subject = *subject;
+  series.resource = resource_of(known.type, name, known.dimension);
+  series.device = number_of_gpu(known.gpu);
+  series.type = symbols.intern(known.type);
+  series.name = symbols.intern(name);
+  series.dimension = symbols.intern(known.dimension);
+  const auto id = context.interner.series.intern(series);
+  if (!id) return std::nullopt;
+  return SeriesOfSample{*id, series.resource};
+}
 
 Rejection MetricSeries::read(const Tokens& tokens, Series& series) {
   std::array<Symbol, 4> symbols{};

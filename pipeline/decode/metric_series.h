@@ -14,6 +14,20 @@
 
 namespace trainwatch {
 
+// A series that a file spells in its own way, by the names that event_kind.h knows.
+struct KnownSeries {
+  std::string_view node{};       // empty: that of the file
+  std::string_view type{};       // "gpu", "memory"
+  std::string_view gpu{};        // its index, else what else names it; empty: it is of the node
+  std::string_view dimension{};  // "GPUUtilization"
+};
+// What a sample needs. nullopt: there is no room for it.
+struct SeriesOfSample {
+  SeriesId id{};
+  Resource resource = Resource::other;
+};
+std::optional<SeriesOfSample> intern_series(const FileContext& context, const KnownSeries& known);
+
 class MetricSeries {
  public:
   // Raw tokens of JSON: type, name (may be absent, or null), dimension, node.

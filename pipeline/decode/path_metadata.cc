@@ -182,6 +182,16 @@ std::string_view base_name(std::string_view path) {
   return slash == std::string_view::npos ? path : path.substr(slash + 1);
 }
 
+bool is_kernel_log(std::string_view path) {
+  const std::string_view name = base_name(path);
+  for (const std::string_view known : {"dmesg", "messages", "syslog", "kern.log"}) {
+    if (!name.starts_with(known)) continue;
+    const std::string_view behind = name.substr(known.size());
+    if (behind.empty() || behind.front() == '.' || behind.front() == '-') return true;
+  }
+  return false;
+}
+
 bool is_event_file(std::string_view path) {
   return base_name(path).find(".tfevents") != std::string_view::npos;
 }

@@ -36,6 +36,9 @@ struct NodeRank {
 
 std::string_view base_name(std::string_view path);
 
+// Where the kernel's messages are written: "dmesg", "messages-20260921", "syslog", "kern.log.1".
+bool is_kernel_log(std::string_view path);
+
 // smdebug's name of a node, as it is part of file names:
 //   "0-algo-1"   is rank 0 on node algo-1;
 //   "3-somehost" is rank 3 on somehost; a number of 16384 or more is a process id, which smdebug

@@ -7,6 +7,8 @@
 
 #include "pipeline/cycle/cycle_summary.h"
 #include "pipeline/engine/verdict_check.h"
+#include "pipeline/hang/silent_ranks.h"
+#include "trainwatch/gpu_report.h"
 #include "trainwatch/tensor.h"
 
 namespace trainwatch {
@@ -82,7 +84,25 @@ void Engine::on(const SourceNote& note) {
 
 void Engine::on(const RunNote& note) {
   if (note.subject != SubjectId::none) saw(note.subject, note.at);
+  const bool checkpoint = note.kind == RunNote::Kind::checkpoint;
+  if (checkpoint || note.kind == RunNote::Kind::evaluation) {
+    on_logged_pause(note.subject, note.at, note.seconds,
+                    checkpoint ? SpanKind::checkpoint : SpanKind::evaluation);
+  }
+  if (note.xid) return host_->on(GpuReport{note.subject, note.at, *note.xid});
   ledger_.on(note);
+}
+
+// A log shows that training paused on purpose, between two of its records, up to then.
+void Engine::on_logged_pause(SubjectId subject, Time to, double seconds, SpanKind kind) {
+  if (subject == SubjectId::none) return;
+  Span pause;
+  pause.duration = std::min(from_seconds(std::max(seconds, 0.0)), std::max(to - Time{}, Nanos{}));
+  pause.start = to - pause.duration;
+  pause.subject = subject;
+  pause.kind = kind;
+  pause.origin = Origin::log;
+  host_->on(pause);
 }
 
 void Engine::saw(SubjectId subject, Time time) {
@@ -139,6 +159,9 @@ void Engine::on(const Scalar& scalar) {
   ledger_.on(scalar);
   history_.on(scalar);
   host_->on(scalar);
+  if (scalar.kind == ScalarKind::validation_loss && scalar.timed) {
+    on_logged_pause(scalar.subject, scalar.at, 0, SpanKind::evaluation);
+  }
   const auto step = logged_steps_.on(scalar);
   on_complete_logged_steps();
   if (step && ledger_.takes(*step)) on_logged(*step);
@@ -174,6 +197,9 @@ void Engine::on_logged(const Step& step) {
   step_feed_.add(step);
   metrics_.on(step);
   ledger_.on(step);
+  if (const auto written = step.is_single() ? checkpoints_.during(step) : std::nullopt) {
+    host_->on(*written);
+  }
   step_attempt_ = step.attempt;
   host_->on(step);
   step_attempt_ = 0;
@@ -260,8 +286,12 @@ void Engine::on(const std::string& job, WatchdogLine line) {
   hangs_.add(*subject, std::move(line));
 }
 
-void Engine::on_hangs(const std::vector<HangFinding>& findings) {
-  for (const HangFinding& finding : findings) host_->on(finding);
+void Engine::on_hangs(std::vector<HangFinding> findings) {
+  for (HangFinding& finding : findings) {
+    const auto run = ledger_.runs().find(finding.job);
+    name_silent_ranks(finding, run == ledger_.runs().end() ? 0 : run->second.world_size());
+    host_->on(finding);
+  }
 }
 
 void Engine::tick(Time now) {

@@ -153,12 +153,13 @@ class Engine final : RuleHost::Outputs {
   void on(const Scalar& scalar);
   void on(const SourceNote& note);
   void on(const RunNote& note);
+  void on_logged_pause(SubjectId subject, Time to, double seconds, SpanKind kind);
   void on(const Step& step);
   void on_complete_steps();
   void on_complete_step(const Step& step);
   void on_logged(const Step& step);
   void on_complete_logged_steps();
-  void on_hangs(const std::vector<HangFinding>& findings);
+  void on_hangs(std::vector<HangFinding> findings);
   void report_endings();
   void end(const std::vector<Ledger::Ended>& runs);
   std::uint32_t attempt_of(const AlertBook::Source& source) const;

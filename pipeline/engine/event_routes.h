@@ -31,6 +31,7 @@ class EventRoutes {
   const Takers& cycles() const { return cycles_; }
   const Takers& hangs() const { return hangs_; }
   const Takers& run_ends() const { return run_ends_; }
+  const Takers& gpu_reports() const { return gpu_reports_; }
   const Takers& complete_steps(Origin origin) const {
     return origin == Origin::log ? complete_logged_steps_ : complete_steps_;
   }
@@ -53,6 +54,7 @@ class EventRoutes {
     if (interest.cycles) cycles_.push_back(place);
     if (interest.hangs) hangs_.push_back(place);
     if (interest.run_ends) run_ends_.push_back(place);
+    if (interest.gpu_reports) gpu_reports_.push_back(place);
     if (interest.complete_steps) complete_steps_.push_back(place);
     if (interest.complete_steps && interest.logged_steps) complete_logged_steps_.push_back(place);
     if (interest.notes) notes_.push_back(place);
@@ -70,6 +72,7 @@ class EventRoutes {
   Takers cycles_;
   Takers hangs_;
   Takers run_ends_;
+  Takers gpu_reports_;
   Takers complete_steps_;
   Takers complete_logged_steps_;
   Takers notes_;

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "trainwatch/cycle_summary.h"
+#include "trainwatch/gpu_report.h"
 #include "trainwatch/hang.h"
 #include "trainwatch/run_ending.h"
 #include "trainwatch/tensor.h"
@@ -100,6 +101,12 @@ void RuleHost::on(const HangFinding& finding) {
 void RuleHost::on(const RunEnding& ending) {
   for (const std::uint32_t rule : routes_.run_ends()) {
     run<&Rule::on_run_end>(*instance(rule, ending.job), ending.at, ending);
+  }
+}
+
+void RuleHost::on(const GpuReport& report) {
+  for (const std::uint32_t rule : routes_.gpu_reports()) {
+    run<&Rule::on_gpu_report>(*instance(rule, report.gpu), report.at, report);
   }
 }
 

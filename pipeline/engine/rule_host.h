@@ -52,6 +52,7 @@ class RuleHost {
   void on(const CycleSummary& cycle);
   void on(const HangFinding& finding);
   void on(const RunEnding& ending);
+  void on(const GpuReport& report);
   void on(const SourceNote& note);
   void on(const Scalar& scalar);
   void on(const Tensor& tensor);

@@ -23,7 +23,7 @@ bool is_p2p(const WatchdogLine& line) {
 // The group of a call that timed out: as its line has it, else as the line has it that says how far
 // the rank was in the group when this call failed.
 Named group_of(const WatchdogLine& timeout, const std::vector<WatchdogLine>& lines) {
-  if (!timeout.group.empty()) return {timeout.group, timeout.description};
+  if (!timeout.group.empty() || timeout.sequence < 0) return {timeout.group, timeout.description};
   Named found;
   for (const WatchdogLine& line : lines) {
     const bool fits = line.kind == WatchdogLine::Kind::progress && !line.group.empty() &&

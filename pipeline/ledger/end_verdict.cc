@@ -91,19 +91,22 @@ void EndEvidences::add(Time at, const EndEvidence& evidence) {
   all_.push_back(AttemptEnd{at, evidence});
 }
 
-std::optional<AttemptEnd> EndEvidences::verdict(Time from, Time to) const {
+std::optional<AttemptEnd> EndEvidences::verdict(Time from, Time to, Time began) const {
   EndVerdict failure;
+  bool reported = false;
   std::optional<AttemptEnd> done;
   for (const AttemptEnd& one : all_) {
     if (one.at < from || one.at >= to) continue;
+    if (one.how.of_machine && one.at < began) continue;
     if (one.how.what != EndClass::completed) {
       failure.add(one.at, one.how);
+      reported = reported || !one.how.of_machine;
     } else if (!done || one.at > done->at) {
       done = one;
     }
   }
   auto failed = failure.verdict();
-  if (!failed) return done;
+  if (!failed || !reported) return done;
   for (const AttemptEnd& one : all_) {
     const bool same = one.how.rank != kNoRank && one.how.rank == failed->how.rank;
     if (same && one.at >= from && one.at < to) complete(failed->how, one.how);

@@ -36,7 +36,9 @@ class EndEvidences {
   void add(Time at, const EndEvidence& evidence);
   // Of the attempt that lasted from `from` to before `to`. What was reported before its latest step
   // began was no end, whatever it was: somebody caught the exception.
-  std::optional<AttemptEnd> verdict(Time from, Time to) const;
+  // The kernel's word counts from `began` on, and only if anybody else reports a failure: it hits
+  // other programs, too.
+  std::optional<AttemptEnd> verdict(Time from, Time to, Time began) const;
   bool empty() const { return all_.empty(); }
   void state(StateIo& io) {
     io(all_);

@@ -175,6 +175,9 @@ void RunLedger::on(const Writer& writer, const RunNote& note, const Clock& clock
   if (counts) latest_ = std::max(latest_, note.at);
   if (note.kind == Kind::process_began) return process_began(writer, note, clock);
   if (note.kind == Kind::launched) return launched(note, clock);
+  if (attempts_.empty() && note.end && note.end->of_machine) {
+    return end_evidences_.add(note.at, *note.end);
+  }
   if (attempts_.empty()) begin_attempt(note.at, note.world_size, clock);
   const Place known = find(writer.rank);
   Attempt& attempt = known.attempt == nullptr ? attempts_.back() : *known.attempt;
@@ -215,6 +218,7 @@ void RunLedger::on(const Writer& writer, const RunNote& note, const Clock& clock
     case Kind::process_began:
     case Kind::launched:
     case Kind::saw:
+    case Kind::gpu_report:
     case Kind::count_:
       break;
   }
@@ -421,7 +425,8 @@ std::optional<AttemptEnd> RunLedger::end_of(std::size_t place) const {
   Time from = place == 0 && past_.empty() ? Time{} : attempt.info.began;
   if (attempt.step_began != kNoTime) from = std::max(from, attempt.step_began - kWholeSecond);
   const bool last = place + 1 == attempts_.size();
-  auto end = end_evidences_.verdict(from, last ? Time::max() : attempts_[place + 1].info.began);
+  const Time to = last ? Time::max() : attempts_[place + 1].info.began;
+  auto end = end_evidences_.verdict(from, to, attempt.info.began);
   // Launchers write whole seconds.
   if (end && end->at < attempt.progress && attempt.progress - end->at < kWholeSecond)
     end->at = attempt.progress;
@@ -434,7 +439,7 @@ std::optional<AttemptEnd> RunLedger::end_of_past(std::size_t place) const {
   const bool last = place + 1 == past_.size();
   const Time next = last ? attempts_.front().info.began : past_[place + 1].began;
   const Time from = std::max(past_[place].began, past_[place].step_began);
-  auto end = end_evidences_.verdict(from, next);
+  auto end = end_evidences_.verdict(from, next, past_[place].began);
   if (!end) return past_[place].end;
   if (past_[place].end) end->at = std::max(end->at, past_[place].end->at);
   return end;

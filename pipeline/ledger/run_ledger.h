@@ -149,6 +149,8 @@ class RunLedger {
   // Other files of the job go on until then, as those of a sampler do: in a replay, that is now.
   void stood_still_until(Time at) { latest_ = std::max(latest_, at); }
   Life life(const Clock& clock) const;
+  // The ranks of the last attempt; 0: not said.
+  std::uint32_t world_size() const { return attempts_.empty() ? 0 : attempts_.back().info.ranks; }
   // What is booked, which only grows.
   const PartSeconds& booked() const { return parts_; }
   // The same over time.

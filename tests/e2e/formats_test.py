@@ -67,6 +67,14 @@ class FormatsTest(unittest.TestCase):
         done = harness.run("replay", self.folder)
         self.assertEqual((done.returncode, done.stdout, done.stderr), (1, "", "nothing could be read: 2 files, no records\n"))
 
+    def test_a_log_without_records_has_lines_about_ends(self):
+        watchdog = ("[E ProcessGroupNCCL.cpp:566] [Rank %d] Watchdog caught collective operation timeout: "
+                    "WorkNCCL(OpType=ALLREDUCE, Timeout(ms)=1800000) ran for 1800004 milliseconds before timing out.\n")
+        (log,) = self.formats(self.write("slurm-1.out", watchdog % 0 + watchdog % 1))
+        self.assertEqual((log["why"], log["collectives"], log["notes"]), ("it has lines about ends and collectives", 2, 1))
+        kernel = self.write("kern.log", "Sep 21 14:22:01 n12 kernel: NVRM: Xid (PCI:0000:4e:00): 31, pid=4711, name=python3\n")
+        self.assertIn("why: it has lines about errors of GPUs\n", harness.run("formats", kernel).stdout)
+
     def test_formats_of_the_configuration(self):
         config = self.write("c.yaml", CONFIG)
         self.write("train-1.txt", "".join("at %d it/s loss %s\n" % (i, "nan" if i == 30 else "1.5") for i in range(40)))

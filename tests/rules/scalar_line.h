@@ -23,7 +23,8 @@ struct ScalarLine {
   double every = 1;
   double jitter = 0;
   std::int64_t stride = 1;
-  double data = -1;  // seconds of waiting for data, in the same record
+  double data = -1;           // seconds of waiting for data, in the same record
+  std::string_view beside{};  // tags of other values of the same record, between commas
   bool numbers = true;
   bool timed = true;
 
@@ -59,6 +60,10 @@ inline Result<ScalarLine> read_scalar_line(const Words& words) {
                        (name == "jitter" && read(text, line.jitter)) ||
                        (name == "stride" && read(text, line.stride)) ||
                        (name == "data" && read(text, line.data));
+    if (name == "beside") {
+      line.beside = text;
+      continue;
+    }
     if (known) continue;
     if (name == "numbers" && text == "no") {
       line.numbers = false;

@@ -167,8 +167,16 @@ Status SeriesBuilder::scalar(const Words& words, SubjectId rank) {
     scalar.kind = line->kind;
     scalar.timed = line->timed;
     const bool waits = line->data >= 0;
-    scalar.ends_record = !waits;
+    scalar.ends_record = !waits && line->beside.empty();
     add(scalar, "scalar", ++scalars_);
+    for (std::string_view rest = line->beside; !rest.empty();) {
+      const std::string_view tag = rest.substr(0, rest.find(','));
+      rest.remove_prefix(std::min(tag.size() + 1, rest.size()));
+      scalar.ends_record = !waits && rest.empty();
+      scalar.kind = ScalarKind::other;
+      scalar.tag = case_.interner.symbols.intern(tag);
+      add(scalar, "scalar", ++scalars_);
+    }
     if (waits) {
       scalar.ends_record = true;
       scalar.kind = ScalarKind::data_seconds;

@@ -65,6 +65,15 @@ inline std::string wandb_run(std::string_view host) {
   return wandb_record(17, run);
 }
 
+// The version of the library that writes the file.
+inline std::string wandb_version(std::string_view producer) {
+  std::string version;
+  protozero::pbf_writer{version}.add_string(1, producer.data(), producer.size());
+  std::string info;
+  protozero::pbf_writer{info}.add_message(1, version);
+  return wandb_record(21, info);
+}
+
 inline std::string wandb_stats(std::int64_t seconds, std::int64_t nanoseconds, WandbItems items) {
   std::string time;
   protozero::pbf_writer writer{time};

@@ -74,6 +74,7 @@ std::vector<Step> HeldSteps::take(Time earliest) {
     end = std::max(end, std::min(earliest, latest));
     end = std::max(end, Time{} + interval);  // it began in 1970 at the earliest
     step.start = step.begin = end - step.duration;
+    step.estimated = true;
     placed[i] = step;
   }
   held_.clear();

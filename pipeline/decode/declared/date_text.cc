@@ -43,13 +43,13 @@ std::string plain_date(std::string_view text) {
   return plain;
 }
 
-// "Z" or "+02:00" at the beginning of `text`. nullopt: the local zone.
+// "Z", "+02:00" or "+0200" at the beginning of `text`. nullopt: the local zone.
 std::optional<Nanos> zone_at(std::string_view text) {
   if (text.starts_with('Z')) return Nanos{};
-  if (text.size() < 6 || (text[0] != '+' && text[0] != '-') || text[3] != ':') return std::nullopt;
+  if (text.size() < 5 || (text[0] != '+' && text[0] != '-')) return std::nullopt;
   const auto hours = parse_digits(text.substr(1, 2));
-  const auto minutes = parse_digits(text.substr(4, 2));
-  if (!hours || !minutes) return std::nullopt;
+  const auto minutes = parse_digits(text.substr(text[3] == ':' ? 4 : 3, 2));
+  if (!hours || *hours > 14 || !minutes || *minutes > 59) return std::nullopt;
   const Nanos east = std::chrono::hours(*hours) + std::chrono::minutes(*minutes);
   return text[0] == '-' ? -east : east;
 }

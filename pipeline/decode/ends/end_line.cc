@@ -150,6 +150,14 @@ bool read_xid(const EndMessage& message, EndLine& line) {
   const auto number = leading_number(message.past("): "));
   if (!number || *number == 63 || *number == 92) return false;
   if (*number == 45) line.weight = EndWeight::consequence;
+  line.of_machine = true;
+  return true;
+}
+
+// "Out of memory: Killed process 4711 (python3)", and of a cgroup "Memory cgroup out of memory:
+// ...".
+bool read_kernel_memory(const EndMessage&, EndLine& line) {
+  line.of_machine = true;
   return true;
 }
 
@@ -300,7 +308,8 @@ constexpr EndKind kEndKinds[] = {
     {"oom_kill event", kEvidence, EndClass::host_out_of_memory, EndWeight::cause},
     {"oom-kill event", kEvidence, EndClass::host_out_of_memory, EndWeight::cause},
     {"OOMKilled", kEvidence, EndClass::host_out_of_memory, EndWeight::cause},
-    {"ut of memory: Kill", kEvidence, EndClass::host_out_of_memory, EndWeight::cause},
+    {"ut of memory: Kill", kEvidence, EndClass::host_out_of_memory, EndWeight::cause,
+     &read_kernel_memory},
     {"DefaultCPUAllocator: ", kEvidence, EndClass::host_out_of_memory, EndWeight::cause},
     {"Node failure on ", kEvidence, EndClass::node_failure, EndWeight::cause, &read_node_failure},
     {"slurmstepd: error: *** ", kEvidence, EndClass::cancelled, EndWeight::ended, &read_cancelled},

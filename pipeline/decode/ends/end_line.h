@@ -22,6 +22,7 @@ struct EndLine {
   std::string_view node{};
   std::optional<std::int32_t> signal{};
   std::optional<std::int32_t> exit_code{};
+  bool of_machine = false;       // the kernel says it
   double seconds = -1;           // of restored, checkpoint, evaluation
   std::uint32_t world_size = 0;  // of launched
 };

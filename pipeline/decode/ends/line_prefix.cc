@@ -74,6 +74,15 @@ std::string bracket_clock(std::string_view message) {
   return clock_behind(std::string(month) + "-" + std::string(day), message.substr(7));
 }
 
+// "[Mon Sep 21 14:22:01 2026] ..." of `dmesg -T`.
+std::optional<Time> kernel_date(std::string_view message) {
+  constexpr std::size_t kSize = std::string_view{"[Mon Sep 21 14:22:01 2026]"}.size();
+  if (message.size() < kSize || message[0] != '[' || message[kSize - 1] != ']') return std::nullopt;
+  const std::string clock = syslog_clock(message.substr(5));
+  const auto year = parse_digits(message.substr(kSize - 5, 4));
+  return clock.empty() || !year ? std::nullopt : local_time(std::to_string(*year) + "-" + clock);
+}
+
 // "2026-09-21T14:13:22.101202303Z stderr F "
 void skip_kubelet(std::string_view& line) {
   if (!begins_with_date(line)) return;
@@ -144,6 +153,7 @@ PrefixedLine read_line_prefix(std::string_view line, Time written) {
   if (!read.at) read.at = time_without_year(glog_clock(read.message), written);
   if (!read.at) read.at = time_without_year(syslog_clock(read.message), written);
   if (!read.at) read.at = time_without_year(bracket_clock(read.message), written);
+  if (!read.at) read.at = kernel_date(read.message);
   if (!read.at && !kubelet.empty()) read.at = date_of(kubelet);
   if (read.at && written != Time{} && *read.at > written + kZone) read.at.reset();
   return read;

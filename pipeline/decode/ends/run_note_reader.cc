@@ -7,6 +7,7 @@
 
 #include "pipeline/decode/decimal_time.h"
 #include "pipeline/decode/declared/scalar_text.h"
+#include "pipeline/decode/ends/xid_line.h"
 #include "pipeline/decode/evidence_text.h"
 #include "pipeline/decode/flight_recorder/watchdog_line.h"
 
@@ -21,51 +22,70 @@ bool is_of_job(EndClass what) {
          what == EndClass::cancelled || what == EndClass::node_failure;
 }
 
-// Up to PyTorch 2.0, whose lines parse_watchdog_line() does not know.
-std::int32_t rank_of_old_watchdog(std::string_view message) {
-  constexpr std::string_view kBefore = "[Rank ";
-  const std::size_t at = find_text(message, kBefore);
-  if (at == std::string_view::npos) return kNoRank;
-  const std::string_view rest = message.substr(at + kBefore.size());
-  const auto rank = parse_digits(rest.substr(0, rest.find(']')));
-  return rank && *rank < CollectiveTimeouts::kMostRanks ? static_cast<std::int32_t>(*rank)
-                                                        : kNoRank;
-}
-
 }  // namespace
 
-void RunNoteReader::take(std::string_view line, SubjectId subject, EventBatch& out) {
-  if (context_.run_notes == nullptr) return;
+bool RunNoteReader::take(std::string_view line, SubjectId subject, EventBatch& out) {
+  if (context_.run_notes == nullptr) return false;
   const bool has_literal = has_end_literal(line);
   const bool begins = OpenTracebacks::begins(line) || FailureTable::begins(line);
   const bool watched = find_text(line, kWatchdogLiteral) != std::string_view::npos;
-  if (!has_literal && !begins && !watched && !follows()) return;
+  if (!has_literal && !begins && !watched && !follows()) return false;
   subject_ = subject;
   const PrefixedLine prefixed = read_line_prefix(line, context_.written);
   const std::string_view message = prefixed.message;
   if (table_.is_open()) {
     if (table_.add(message, prefixed.at)) end_table(out);
-    return;
+    return false;
   }
-  if (FailureTable::begins(message)) return table_.begin();
-  if (OpenTracebacks::begins(message)) return tracebacks_.begin(prefixed.rank);
+  if (FailureTable::begins(message)) {
+    table_.begin();
+    return false;
+  }
+  if (OpenTracebacks::begins(message)) {
+    tracebacks_.begin(prefixed.rank);
+    return false;
+  }
   const OpenTracebacks::Line part = tracebacks_.add(prefixed.rank, message);
   const bool raised = part == OpenTracebacks::Line::exception;
-  if (part == OpenTracebacks::Line::frame) return;
+  if (part == OpenTracebacks::Line::frame) return false;
   if (watched) take_watchdog(line, prefixed);
+  const bool of_gpu = has_literal && take_xid(prefixed, out);
   auto read = has_literal ? read_end_line(message) : std::nullopt;
   if (!read && raised) {
     read = EndLine{.what = EndClass::exception, .weight = EndWeight::exception};
   }
-  if (!read) return;
-  if (read->kind == RunNote::Kind::end_evidence) return take_end(*read, prefixed, out);
-  take_mark(*read, prefixed, out);
+  if (read && read->kind == RunNote::Kind::end_evidence) {
+    take_end(*read, prefixed, out);
+  } else if (read) {
+    take_mark(*read, prefixed, out);
+  }
+  return of_gpu;
 }
 
 void RunNoteReader::completed(std::string_view line, SubjectId subject, EventBatch& out) {
   if (context_.run_notes == nullptr) return;
   subject_ = subject;
   take_mark({.kind = RunNote::Kind::completed}, read_line_prefix(line, context_.written), out);
+}
+
+// Its GPU is of the node, whoever prints the line.
+bool RunNoteReader::take_xid(const PrefixedLine& line, EventBatch& out) {
+  const auto read = read_xid_line(line.message);
+  if (!read) return false;
+  Subject about{context_.job, valid_name(line.node, SubjectTable::kLongestName), kNoRank,
+                read->address};
+  if (about.node.empty()) about.node = context_.default_node;
+  const auto gpu = context_.interner.subjects.intern(about);
+  if (!gpu) {
+    context_.diagnostics.reject(context_.file, RejectReason::cardinality, line.message);
+    return false;
+  }
+  RunNote note{.at = line.at.value_or(last_or_written()), .kind = RunNote::Kind::gpu_report};
+  note.subject = *gpu;
+  note.xid = read->error;
+  note.xid->text = evidence_text(line.message);
+  emit(std::move(note), out);
+  return true;
 }
 
 // What is no end: those without a time that came before it are of the training.
@@ -91,6 +111,7 @@ EndEvidence RunNoteReader::evidence_of(const EndLine& read, const PrefixedLine& 
   evidence.signal = read.signal;
   evidence.exit_code = read.exit_code;
   evidence.text = evidence_text(line.message);
+  evidence.of_machine = read.of_machine;
   return evidence;
 }
 
@@ -118,7 +139,6 @@ void RunNoteReader::take_watchdog(std::string_view line, const PrefixedLine& pre
 
 // One note for all ranks that have waited: it names the one that they waited for.
 void RunNoteReader::take_timeout(EndEvidence evidence, const PrefixedLine& line) {
-  timeouts_.waited(rank_of_old_watchdog(line.message));
   if (line.at) last_ = *line.at;
   if (!timeout_) {
     timeout_ = RunNote{.at = line.at.value_or(kNoTime), .kind = RunNote::Kind::end_evidence};

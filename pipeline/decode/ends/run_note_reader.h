@@ -35,7 +35,8 @@ class RunNoteReader {
   // True: the next line belongs to what has begun, whether it has a literal or not.
   bool follows() const { return !tracebacks_.empty() || table_.is_open(); }
   // A line without colours that is no record. `subject`: of the file's records, or none.
-  void take(std::string_view line, SubjectId subject, EventBatch& out);
+  // True: it is a record by itself, of an error of a GPU.
+  bool take(std::string_view line, SubjectId subject, EventBatch& out);
   // A line that says that the training has done what it was to do.
   void completed(std::string_view line, SubjectId subject, EventBatch& out);
   // A record of the training comes: call before its events, and then with its time, if it has one.
@@ -54,6 +55,7 @@ class RunNoteReader {
 
   void take_watchdog(std::string_view line, const PrefixedLine& prefixed);
   void take_end(const EndLine& read, const PrefixedLine& line, EventBatch& out);
+  bool take_xid(const PrefixedLine& line, EventBatch& out);
   void take_mark(const EndLine& read, const PrefixedLine& line, EventBatch& out);
   void take_timeout(EndEvidence evidence, const PrefixedLine& line);
   void name_absent();

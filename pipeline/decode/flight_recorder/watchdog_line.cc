@@ -82,19 +82,23 @@ void read_owner(std::string_view text, WatchdogLine& line) {
 }
 
 // "WorkNCCL(SeqNum=6, OpType=ALLREDUCE, NumelIn=1, NumelOut=1, Timeout(ms)=1800000) ran for 1800519
-// milliseconds"
+// milliseconds"; until 1.13 without the number, from 1.12 to 2.0 with "TensorShape=[1, 3]".
 bool read_timeout(WatchdogCursor cursor, WatchdogLine& line) {
   line.kind = WatchdogLine::Kind::timeout;
-  if (!cursor.find("WorkNCCL(SeqNum=")) return false;
-  const auto sequence = cursor.number();
-  if (!sequence || *sequence < 0 || !cursor.skip(", OpType=")) return false;
-  line.sequence = *sequence;
+  if (!cursor.find("WorkNCCL(")) return false;
+  if (cursor.skip("SeqNum=")) {
+    const auto sequence = cursor.number();
+    if (!sequence || *sequence < 0 || !cursor.skip(", ")) return false;
+    line.sequence = *sequence;
+  }
+  if (!cursor.skip("OpType=")) return false;
   line.operation = cursor.until(",)").substr(0, kMostWatchdogName);
   if (cursor.skip(", NumelIn=")) {
     line.elements_in = cursor.number().value_or(-1);
     if (!cursor.skip(", NumelOut=")) return false;
     line.elements_out = cursor.number().value_or(-1);
   }
+  if (cursor.skip(", TensorShape=[") && !cursor.find("]")) return false;
   if (!cursor.skip(", Timeout(ms)=")) return false;
   const auto timeout = cursor.number();
   if (!cursor.skip(") ran for ")) return false;

@@ -2,7 +2,7 @@
 // What the watchdog of ProcessGroupNCCL prints when a collective does not end: which rank waited,
 // in what, for how long, and how far it has come in a process group.
 //
-// Source: torch/csrc/distributed/c10d/ProcessGroupNCCL.cpp, 1.13 to 2.10; the wordings are listed
+// Source: torch/csrc/distributed/c10d/ProcessGroupNCCL.cpp, 1.8 to 2.10; the wordings are listed
 // in tests/unit/hang/watchdog_line_test.cc.
 #pragma once
 
@@ -31,11 +31,12 @@ struct WatchdogLine {
   // In the whole job. kNoRank: the line has only the number within its group.
   std::int32_t rank = kNoRank;
   std::int32_t group_rank = kNoRank;
-  Time at = kNoTime;           // filled in by who knows the year and the zone
-  std::string group;           // as in dumps: "0"; empty: the line has none
-  std::string description;     // "default_pg"
-  std::string operation;       // "ALLREDUCE"
-  std::int64_t sequence = -1;  // of the collective; of progress: of the one that failed, or -1
+  Time at = kNoTime;        // filled in by who knows the year and the zone
+  std::string group;        // as in dumps: "0"; empty: the line has none
+  std::string description;  // "default_pg"
+  std::string operation;    // "ALLREDUCE"
+  // Of the collective, -1 until 1.13; of progress: of the one that failed, or -1.
+  std::int64_t sequence = -1;
   std::int64_t elements_in = -1;
   std::int64_t elements_out = -1;
   std::int64_t timeout_ms = 0;

@@ -321,8 +321,9 @@ bool ConsoleDecoder::take_other(std::string_view text, EventBatch& out) {
   const bool done = emitter_.has_begun() && says_done(text);
   if (done) {
     notes_.completed(text, subject(), out);
-  } else {
-    notes_.take(text, subject(), out);
+  } else if (notes_.take(text, subject(), out)) {
+    ++records_;
+    return true;
   }
   return take_end(text, done, out);
 }
@@ -592,7 +593,7 @@ Detection detect_console(const FormatClue& clue) {
     return is_named_for(format.declaration(), clue.path);
   });
   const bool ours = named || name.ends_with(".out") || name.ends_with(".log") ||
-                    name.ends_with(".err") || name.starts_with("nemo_log_");
+                    name.ends_with(".err") || name.starts_with("nemo_log_") || is_kernel_log(name);
   return ours ? detect_text(clue.head) : Detection::no;
 }
 

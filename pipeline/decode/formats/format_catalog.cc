@@ -8,6 +8,7 @@ extern const Format tensorboard_format;
 extern const Format trial_events_format;
 extern const Format wandb_format;
 extern const Format flight_recorder_format;
+extern const Format nvidia_smi_format;
 extern const Format console_format;
 extern const Format docker_log_format;
 extern const Format other_text_format;
@@ -28,16 +29,24 @@ extern const Format end_of_job_format = {.name = "empty", .detect = &detect_end_
 // Where two rows may know the same file, the more particular one comes first: TensorFlow's traces
 // are Chrome traces of a certain path, and a timeline is any array of events that is nothing else.
 // A file named like a log is one from its first byte, so its row precedes those that need more; but
-// a table that is named like a log is known by its first line.
+// tables that are named like a log are known by their first line.
 FormatTable format_catalog(const DeclaredFormats* declared) {
   static constexpr const Format* kCatalog[] = {
-      &end_of_job_format,       &csv_format,
-      &docker_log_format,       &console_format,
-      &tensorboard_format,      &trial_events_format,
-      &flight_recorder_format,  &system_metrics_format,
-      &tensorflow_trace_format, &chrome_trace_format,
-      &timeline_format,         &wandb_format,
-      &json_lines_format,       &other_text_format,
+      &end_of_job_format,
+      &nvidia_smi_format,
+      &csv_format,
+      &docker_log_format,
+      &console_format,
+      &tensorboard_format,
+      &trial_events_format,
+      &flight_recorder_format,
+      &system_metrics_format,
+      &tensorflow_trace_format,
+      &chrome_trace_format,
+      &timeline_format,
+      &wandb_format,
+      &json_lines_format,
+      &other_text_format,
   };
   return {kCatalog, declared};
 }

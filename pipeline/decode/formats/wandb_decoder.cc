@@ -17,8 +17,8 @@
 #include "pipeline/decode/ends/end_line.h"
 #include "pipeline/decode/event_file/tagged_scalars.h"
 #include "pipeline/decode/event_file/wandb_file.h"
-#include "pipeline/decode/event_kind.h"
 #include "pipeline/decode/format.h"
+#include "pipeline/decode/metric_series.h"
 #include "trainwatch/run_note.h"
 
 namespace trainwatch {
@@ -30,7 +30,7 @@ using protozero::tag_and_type;
 
 // The numbers of the fields that are read, by message.
 namespace wandb_field {
-enum Record : protozero::pbf_tag_type { history = 2, stats = 7, run = 17, exit = 18 };
+enum Record : protozero::pbf_tag_type { history = 2, stats = 7, run = 17, exit = 18, header = 21 };
 enum History : protozero::pbf_tag_type { history_item = 1, history_step = 2 };
 enum Step : protozero::pbf_tag_type { step_number = 1 };
 enum Stats : protozero::pbf_tag_type { stats_time = 2, stats_item = 3 };
@@ -38,6 +38,8 @@ enum Timestamp : protozero::pbf_tag_type { seconds = 1, nanoseconds = 2 };
 enum Item : protozero::pbf_tag_type { key = 1, nested_key = 2, value_json = 16 };
 enum Run : protozero::pbf_tag_type { host = 13 };
 enum Exit : protozero::pbf_tag_type { exit_code = 1 };
+enum Header : protozero::pbf_tag_type { version_info = 1 };
+enum Version : protozero::pbf_tag_type { producer = 1 };
 }  // namespace wandb_field
 
 std::string_view view_of(protozero::data_view view) {
@@ -55,9 +57,24 @@ constexpr SystemMetric kGpuMetrics[] = {
     {"memoryAllocated", "gpu", "GPUMemoryUtilization"},  // of its capacity
     {"powerWatts", "gpu", "GPUPower"},
     {"temp", "gpu", "GPUTemperature"},
+    {"smClock", "gpu", "GPUSmClock"},
+    {"memoryClock", "gpu", "GPUMemoryClock"},
+    {"uncorrectedMemoryErrors", "gpu", "GPUEccErrors"},
 };
 constexpr std::string_view kGpuPrefix = "gpu.";
 constexpr std::string_view kMemoryKey = "memory_percent";
+// In shared mode, behind a key: which of the writers of the run it was. Each has a file of its own.
+constexpr std::string_view kLabel = "/l:";
+
+// "0.31.0+15f8cbc": from 0.27 on, used memory is that of the cgroup; before, of the machine.
+bool measures_cgroup(std::string_view version) {
+  const std::size_t point = version.find('.');
+  if (point == std::string_view::npos) return false;
+  const std::string_view rest = version.substr(point + 1);
+  const auto major = parse_digits(version.substr(0, point));
+  const auto minor = parse_digits(rest.substr(0, rest.find_first_not_of("0123456789")));
+  return major && minor && (*major > 0 || *minor >= 27);
+}
 
 struct WandbItem {
   std::string key;  // nested keys joined by points
@@ -128,6 +145,7 @@ class WandbDecoder final : public Decoder {
   Rejection history(WandbMessage message, EventBatch& out);
   Rejection stats(WandbMessage message, EventBatch& out);
   void run(WandbMessage message);
+  void header(WandbMessage message);
   void end(std::int64_t code, EventBatch& out);
   void note_end(std::int64_t code, EventBatch& out);
   bool sample(const WandbItem& item, Time at, EventBatch& out);
@@ -138,6 +156,7 @@ class WandbDecoder final : public Decoder {
   WandbFileReader file_;
   TaggedScalars scalars_;
   std::string host_;
+  bool of_cgroup_ = false;     // used memory
   Time latest_ = kNoTime;      // of the history
   std::vector<Value> values_;  // reused, as are the next two
   std::vector<WandbItem> items_;
@@ -171,6 +190,9 @@ Rejection WandbDecoder::record(std::string_view bytes, EventBatch& out) {
           return stats(message.get_message(), out);
         case tag_and_type(wandb_field::run, WandbType::length_delimited):
           run(message.get_message());
+          return std::nullopt;
+        case tag_and_type(wandb_field::header, WandbType::length_delimited):
+          header(message.get_message());
           return std::nullopt;
         case tag_and_type(wandb_field::exit, WandbType::length_delimited):
           end(integer_field(message.get_message(), wandb_field::exit_code), out);
@@ -296,14 +318,25 @@ void WandbDecoder::run(WandbMessage message) {
   }
 }
 
+void WandbDecoder::header(WandbMessage message) {
+  while (message.next(wandb_field::version_info, WandbType::length_delimited)) {
+    WandbMessage version = message.get_message();
+    while (version.next(wandb_field::producer, WandbType::length_delimited)) {
+      of_cgroup_ = measures_cgroup(view_of(version.get_view()));
+    }
+  }
+}
+
 // False: there is no room for its series. Of no use to us: true.
 bool WandbDecoder::sample(const WandbItem& item, Time at, EventBatch& out) {
   const auto value = number_in_json(item.json);
   if (!value) return true;
-  if (item.key == kMemoryKey) {
-    return add_sample({item.key, "memory", "MemoryUsedPercent"}, "", *value, at, out);
-  }
   std::string_view key = item.key;
+  key = key.substr(0, key.find(kLabel));
+  if (key == kMemoryKey) {
+    const std::string_view of = of_cgroup_ ? "cgroup" : "memory";
+    return add_sample({key, of, "MemoryUsedPercent"}, "", *value, at, out);
+  }
   if (!key.starts_with(kGpuPrefix)) return true;
   key.remove_prefix(kGpuPrefix.size());
   const std::string_view gpu = key.substr(0, key.find('.'));
@@ -316,23 +349,9 @@ bool WandbDecoder::sample(const WandbItem& item, Time at, EventBatch& out) {
 
 bool WandbDecoder::add_sample(const SystemMetric& metric, std::string_view gpu, double value,
                               Time at, EventBatch& out) {
-  Subject about{context_.job, host_, kNoRank, std::string{gpu}};
-  if (about.node.empty()) about.node = context_.default_node;
-  const auto subject = context_.interner.subjects.intern(about);
-  if (!subject) return false;
-  const std::string name =
-      gpu.empty() ? std::string{metric.dimension} : std::string{metric.type}.append(gpu);
-  SymbolTable& symbols = context_.interner.symbols;
-  Series series;
-  series.subject = *subject;
-  series.resource = resource_of(metric.type, name, metric.dimension);
-  series.device = device_number(gpu);
-  series.type = symbols.intern(metric.type);
-  series.name = symbols.intern(name);
-  series.dimension = symbols.intern(metric.dimension);
-  const auto id = context_.interner.series.intern(series);
-  if (!id) return false;
-  out.emplace_back(std::in_place_type<Sample>, Sample{at, value, *id, series.resource});
+  const auto series = intern_series(context_, {host_, metric.type, gpu, metric.dimension});
+  if (!series) return false;
+  out.emplace_back(std::in_place_type<Sample>, Sample{at, value, series->id, series->resource});
   return true;
 }
 
@@ -340,6 +359,7 @@ void WandbDecoder::state(StateIo& io) {
   io(file_);
   io(scalars_);
   io(host_);
+  io(of_cgroup_);
   io(latest_);
   io(finished_);
 }

@@ -11,6 +11,17 @@ struct TimelineCase {
   std::int32_t rank;
 };
 
+TEST(PathMetadata, KernelLogs) {
+  for (const char* const path :
+       {"/var/log/kern.log", "/x/dmesg", "/x/messages-20260921", "/x/syslog.1", "messages"}) {
+    EXPECT_TRUE(is_kernel_log(path)) << path;
+  }
+  for (const char* const path :
+       {"/dmesg/a", "/x/messages_of_a_chat.txt", "/x/kern", "/x/mysyslog"}) {
+    EXPECT_FALSE(is_kernel_log(path)) << path;
+  }
+}
+
 TEST(PathMetadata, TimelineNodeAndRank) {
   const TimelineCase cases[] = {
       {"/f/pevents/2026112104/1795236016087300_0-algo-1_pythontimeline.json", "algo-1", 0},

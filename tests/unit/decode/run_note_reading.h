@@ -19,8 +19,8 @@ namespace trainwatch::testing {
 // "completed 14:18:00", "checkpoint 1.5 s 14:18:00", "launched of 8 14:18:00"
 inline std::string describe(const RunNote& note) {
   constexpr std::string_view kKinds[] = {
-      "process_began", "process_ended", "step_begun", "launched", "saw",
-      "restored",      "checkpoint",    "evaluation", "end",      "completed"};
+      "process_began", "process_ended", "step_begun", "launched",  "saw",       "restored",
+      "checkpoint",    "evaluation",    "end",        "completed", "gpu_report"};
   std::string text{kKinds[static_cast<std::size_t>(note.kind)]};
   if (note.seconds >= 0) text += " " + std::to_string(note.seconds).substr(0, 4) + " s";
   if (note.world_size > 0) text += " of " + std::to_string(note.world_size);
@@ -59,14 +59,27 @@ class NoteRun final : private RunNoteSink {
   }
 
   const std::vector<RunNote>& all() const { return notes_; }
-  // Without those that a later one replaces.
+  // Without those that a later one replaces, and without what is said of GPUs.
   std::vector<std::string> notes() const {
     std::vector<std::string> texts;
     for (auto note = notes_.begin(); note != notes_.end(); ++note) {
       const bool replaced = std::any_of(note + 1, notes_.end(), [&note](const RunNote& later) {
         return note->end && later.end && later.end->text == note->end->text;
       });
-      if (!replaced) texts.push_back(describe(*note));
+      if (!replaced && !note->xid) texts.push_back(describe(*note));
+    }
+    return texts;
+  }
+  // "79 of 0000:4e:00 on n12 pid 4711 14:18:00"
+  std::vector<std::string> gpu_reports() const {
+    std::vector<std::string> texts;
+    for (const RunNote& note : notes_) {
+      if (!note.xid) continue;
+      const Subject& gpu = interner_.subjects[note.subject];
+      std::string text = std::to_string(note.xid->number) + " of " + gpu.gpu;
+      if (!gpu.node.empty()) text += " on " + gpu.node;
+      if (note.xid->process != kNoProcess) text += " pid " + std::to_string(note.xid->process);
+      texts.push_back(text + " " + to_rfc3339(note.at).substr(11, 8));
     }
     return texts;
   }

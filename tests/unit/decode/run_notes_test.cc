@@ -324,6 +324,41 @@ TEST(RunNotes, EveryCutGivesTheSame) {
   }
 }
 
+TEST(RunNotes, ErrorsOfGpusAreOfTheirNode) {
+  const std::string log =
+      "2026-09-21T14:10:00.000000+00:00 n12 kernel: [ 8812.000] audit: type=1400\n"
+      "2026-09-21T14:22:01.101000+00:00 n12 kernel: [ 9120.114] NVRM: Xid (PCI:0000:4e:00): 79, "
+      "pid=4711, name=python3, GPU has fallen off the bus.\n"
+      "Sep 21 14:23:01 n12 kernel: NVRM: Xid (PCI:0000:4E:00): 31, pid='<unknown>', "
+      "name=<unknown>\n"
+      "2026-09-21T16:24:01+0200 n12 kernel: NVRM: Xid (PCI:0000:4e:00): 63, pid=7\n"
+      "[Mon Sep 21 14:25:01 2026] NVRM: Xid (0000:4f:00): 13, Graphics Exception\n"
+      "[ 9121.114] NVRM: Xid (PCI:0000:4e:00): 43, pid=4711\n"
+      "NVRM: Xid (PCI:0000:4e:00): none\nNVRM: Xid (somewhere): 79, pid=1\n";
+  for (std::size_t cut = 0; cut <= log.size(); cut += 7) {
+    NoteRun run{"/var/log/messages", kWritten};
+    run.feed(std::string_view(log).substr(0, cut));
+    run.restart();
+    run.feed(std::string_view(log).substr(cut));
+    run.finish();
+    ASSERT_THAT(
+        run.gpu_reports(),
+        ElementsAre("79 of 0000:4e:00 on n12 pid 4711 14:22:01", "31 of 0000:4e:00 on n12 14:23:01",
+                    "63 of 0000:4e:00 on n12 pid 7 14:24:01", "13 of 0000:4f:00 14:25:01",
+                    "43 of 0000:4e:00 pid 4711 15:00:00"))
+        << "cut at " << cut;
+  }
+}
+
+TEST(RunNotes, TheWordOfTheKernelIsMarked) {
+  NoteRun run{"/w/kern.log", kWritten};
+  run.feed("Sep 21 14:22:01 n12 kernel: Out of memory: Killed process 4711 (python3) x\nKilled\n");
+  run.finish();
+  std::vector<bool> marked;
+  for (const RunNote& note : run.all()) marked.push_back(note.end->of_machine);
+  EXPECT_THAT(marked, ElementsAre(true, false));
+}
+
 TEST(RunNotes, NothingIsSaidWithoutTakers) {
   const Outcome outcome = decode("/w/slurm-1.out", "ValueError: one\n");
   EXPECT_THAT(outcome.events, IsEmpty());

@@ -236,6 +236,26 @@ inline const std::string kStructuredLog =
 inline const std::string kCsv =
     "epoch,step,train_loss,lr-Adam\r\n0,4,1.5,\r\n0,9,nan,0.001\r\n"
     "epoch,step,train_loss\r\n1,14,\"[1, 2]\"\r\n1,19\r\n\r\n1,24,0.25\r\n1,29,0.1";
+
+// A value that there is none of, a second header with other columns, a GPU by its address, a
+// message between, a row that lacks a cell, a last one that is torn.
+inline const std::string kNvidiaSmi =
+    "timestamp, name, index, utilization.gpu [%], memory.used [MiB], memory.total [MiB], "
+    "power.draw [W]\r\n"
+    "2026/09/21 14:13:20.001, NVIDIA H100, 0, 97 %, 30000 MiB, 80000 MiB, [N/A]\r\n"
+    "2026/09/21 14:13:20.013, NVIDIA H100, 1, [Not Supported], 30000 MiB\n"
+    "Unable to determine the device handle for GPU0000:4E:00.0: Unknown Error\n\n"
+    "timestamp, pci.bus_id, clocks_event_reasons.active, clocks.current.sm [MHz]\n"
+    "2026/09/21 14:13:21.001, 00000000:4E:00.0, 0x0000000000000004, 1980 MHz\n"
+    "2026/09/21 14:13:22.001, 00000000:4E:00.0, 0x00000000000000";
+inline const std::string kNvidiaSmiMonitor =
+    "#Date       Time        gpu    pwr  gtemp     sm    mem  dbecc\n"
+    "#YYYYMMDD   HH:MM:SS    Idx      W      C      %      %   errs\n"
+    " 20260921   14:13:20      0    700     65    100     40      -\n"
+    " 20260921   14:13:20      1     90     41      9      0      2\n"
+    "#Date       Time        gpu    pwr  gtemp     sm    mem  dbecc\n"
+    " 20260921   14:13:21      0    70";
+
 // What NCCL's watchdog prints on the standard error of a rank, between lines of the training.
 inline const std::string kConsoleWatchdog =
     "\x1b[31m[rank6]:[E709 17:05:38.162814866 ProcessGroupNCCL.cpp:685] [Rank 1] Watchdog caught "
@@ -254,7 +274,7 @@ inline std::string wandb_sample() {
   const std::string cut = wandb_history({{"lr", "0.5"}, {"_step", "2"}, {"_timestamp", "1.7e9"}});
   std::string damaged = wandb_chunk(wandb_history({{"lr", "7"}}));
   damaged.back() = static_cast<char>(damaged.back() ^ 1);
-  return wandb_header() + wandb_chunk(wandb_run("node-a")) +
+  return wandb_header() + wandb_chunk(wandb_run("node-a")) + wandb_chunk(wandb_version("0.26.1")) +
          wandb_chunk(wandb_history({{"train/loss", "2.5"},
                                     {"note", "\"words\""},
                                     {"_timestamp", "1.7000000005e+09"},
@@ -292,6 +312,8 @@ inline std::vector<SampleFile> sample_files() {
       {"json lines", "/w/output/metrics.json", kJsonLines},
       {"structured log", "/w/structured_logs/a.global_rank_3.b.jsonl", kStructuredLog},
       {"csv", "/w/lightning_logs/version_0/metrics.csv", kCsv},
+      {"nvidia-smi", "/w/gpu.log", kNvidiaSmi},
+      {"nvidia-smi dmon", "/w/dmon.txt", kNvidiaSmiMonitor},
       {"console of a watchdog", "/w/attempt_0/6/stderr.log", kConsoleWatchdog},
   };
 }

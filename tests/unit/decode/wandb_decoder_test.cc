@@ -46,7 +46,7 @@ TEST(Wandb, TheSample) {
                   HasSubstr("sample 1700000001250000000 10.000000 job/node-a/-1/ "
                             "memory/MemoryUsedPercent/MemoryUsedPercent")));
   EXPECT_THAT(read.rejects, ElementsAre("time", "syntax"));
-  EXPECT_EQ(read.records, 5U);
+  EXPECT_EQ(read.records, 6U);
 }
 
 // Chunks fill blocks to the end, records are cut there, and fewer than seven bytes are padding.
@@ -159,6 +159,35 @@ TEST(Wandb, ARunSaysItsExitCode) {
               ElementsAre("signal/ended signal 9 code 137 22:14:20"));
 }
 
+// From 0.27 on of the cgroup; in shared mode keys have the label of their writer.
+TEST(Wandb, SystemMetricsOfAnyVersion) {
+  const std::string stats =
+      wandb_chunk(wandb_stats(1'700'000'001, 0,
+                              {{"memory_percent/l:rank-1", "10"},
+                               {"gpu.0.smClock/l:rank-1", "1980"},
+                               {"gpu.0.memoryClock", "2619"},
+                               {"gpu.0.uncorrectedMemoryErrors", "2"},
+                               {"gpu.0.smActive", "0.5"},
+                               {"gpu.0.memoryAllocatedBytes/l:rank-1", "270598144"},
+                               {"gpu.0.enforcedPowerLimitWatts", "700"}}));
+  const auto events = [&stats](const std::string& version) {
+    return decode(kPath, wandb_header() + wandb_chunk(wandb_version(version)) +
+                             wandb_chunk(wandb_run("a")) + stats)
+        .events;
+  };
+  EXPECT_THAT(events("0.27.0"),
+              ElementsAre(HasSubstr("10.000000 job/a/-1/ cgroup/MemoryUsedPercent"),
+                          HasSubstr("1980.000000 job/a/-1/0 gpu/gpu0/GPUSmClock"),
+                          HasSubstr("2619.000000 job/a/-1/0 gpu/gpu0/GPUMemoryClock"),
+                          HasSubstr("2.000000 job/a/-1/0 gpu/gpu0/GPUEccErrors")));
+  for (const char* const version : {"1.0.0", "0.31.0+15f8cbc"}) {
+    EXPECT_THAT(events(version).front(), HasSubstr(" cgroup/")) << version;
+  }
+  for (const char* const version : {"0.26.9", "", "words", "0."}) {
+    EXPECT_THAT(events(version).front(), HasSubstr(" memory/")) << version;
+  }
+}
+
 TEST(Wandb, WhatARealRunRecordedIsWhatWasTrained) {
   fs::path path;
   for (const auto& entry :
@@ -191,7 +220,7 @@ TEST(Wandb, WhatARealRunRecordedIsWhatWasTrained) {
     EXPECT_GT(seen, 0U);
   }
   EXPECT_GT(memory, 0U);
-  EXPECT_THAT(read.events, Contains(HasSubstr("job/vm/-1/ memory/MemoryUsedPercent")));
+  EXPECT_THAT(read.events, Contains(HasSubstr("job/vm/-1/ cgroup/MemoryUsedPercent")));
 }
 
 }  // namespace trainwatch::testing::wandb_decoder_test

@@ -186,8 +186,54 @@ TEST(CollectiveHang, LinesThatSayNoMoreThanWhoWaits) {
   take(engine, alerts);
   ASSERT_EQ(alerts.size(), 1U);
   EXPECT_EQ(alerts[0].verdict.summary,
-            "Ranks 0-1,3 wait in ALLREDUCE #17 for 3 min; there are no dumps that say for whom.");
+            "Rank 2 has said nothing; 3 wait in ALLREDUCE #17 since 3 min.");
+  EXPECT_NE(alerts[0].verdict.evidence.find(R"("suspects":[2])"), std::string::npos);
+  EXPECT_NE(alerts[0].verdict.evidence.find(R"("confidence":"low")"), std::string::npos);
+}
+
+TEST(CollectiveHang, ManyRanksWithoutALineAreNotNamed) {
+  Engine engine(rules());
+  std::vector<Alert> alerts;
+  for (const std::int32_t rank : {0, 1, 4}) engine.on("job", timeout(rank));
+  engine.end_of_input();
+  take(engine, alerts);
+  ASSERT_EQ(alerts.size(), 1U);
+  EXPECT_EQ(alerts[0].verdict.summary,
+            "Ranks 0-1,4 wait in ALLREDUCE #17 for 3 min; there are no dumps that say for whom.");
   EXPECT_NE(alerts[0].verdict.evidence.find(R"("suspects":[])"), std::string::npos);
+}
+
+// No gap shows that there is one more rank; its launcher said so.
+TEST(CollectiveHang, TheLastRankIsSilent) {
+  Engine engine(rules());
+  std::vector<Alert> alerts;
+  RunNote note{.at = kDumped - std::chrono::hours(1), .kind = RunNote::Kind::launched};
+  note.subject = *engine.interner().subjects.intern({"job", "", kNoRank, ""});
+  note.world_size = 4;
+  SourceNote event{note.at, LaneId{}, SourceNote::Kind::run_note, note.subject};
+  event.number = engine.announce(std::move(note));
+  engine.push(std::vector<Event>{event});
+  for (const std::int32_t rank : {0, 1, 2}) engine.on("job", timeout(rank));
+  engine.end_of_input();
+  take(engine, alerts);
+  ASSERT_EQ(alerts.size(), 1U);
+  EXPECT_EQ(alerts[0].verdict.summary,
+            "Rank 3 has said nothing; 3 wait in ALLREDUCE #17 since 3 min.");
+}
+
+TEST(CollectiveHang, ALineMayNotSayTheNumberOfTheCall) {
+  Engine engine(rules());
+  std::vector<Alert> alerts;
+  for (const std::int32_t rank : {0, 1, 2, 4}) {
+    WatchdogLine line = timeout(rank);
+    line.sequence = -1;
+    engine.on("job", line);
+  }
+  engine.end_of_input();
+  take(engine, alerts);
+  ASSERT_EQ(alerts.size(), 1U);
+  EXPECT_EQ(alerts[0].verdict.summary, "Rank 3 has said nothing; 4 wait in ALLREDUCE since 3 min.");
+  EXPECT_EQ(alerts[0].verdict.evidence.find("sequence"), std::string::npos);
 }
 
 TEST(CollectiveHang, LinesWithoutATimeoutSayNothing) {

@@ -33,6 +33,23 @@ const std::string kTimed =
     "collective operation timeout: WorkNCCL(SeqNum=35, OpType=ALLREDUCE, NumelIn=1, NumelOut=1, "
     "Timeout(ms)=600000) ran for 600029 milliseconds before timing out.";
 
+// Until 1.13: no number of the call; a shape in some.
+TEST(WatchdogLine, ReadsTheOldestWordings) {
+  for (const std::string shape : {"", ", TensorShape=[1, 3]"}) {
+    const auto line = parse_watchdog_line(
+        "[E ProcessGroupNCCL.cpp:566] [Rank 4] Watchdog caught collective operation timeout: "
+        "WorkNCCL(OpType=ALLREDUCE" +
+        shape + ", Timeout(ms)=1800000) ran for 1800044 milliseconds before timing out.");
+    ASSERT_TRUE(line) << shape;
+    EXPECT_EQ(line->kind, Kind::timeout);
+    EXPECT_EQ(line->group_rank, 4);
+    EXPECT_EQ(line->sequence, -1);
+    EXPECT_EQ(line->operation, "ALLREDUCE");
+    EXPECT_EQ(line->timeout_ms, 1'800'000);
+    EXPECT_EQ(line->ran_ms, 1'800'044);
+  }
+}
+
 TEST(WatchdogLine, ReadsWhoWaitedInWhat) {
   const auto oldest = parse_watchdog_line(kOldest);
   ASSERT_TRUE(oldest);
