@@ -11,6 +11,7 @@ extern const Format flight_recorder_format;
 extern const Format console_format;
 extern const Format json_lines_format;
 extern const Format csv_format;
+extern const Format otlp_format;
 
 namespace {
 
@@ -28,12 +29,19 @@ extern const Format end_of_job_format = {.name = "empty", .detect = &detect_end_
 // A file named like a log is one from its first byte, so its row precedes those that need more.
 FormatTable format_catalog(const DeclaredFormats* declared) {
   static constexpr const Format* kCatalog[] = {
-      &end_of_job_format,       &console_format,
-      &tensorboard_format,      &trial_events_format,
-      &flight_recorder_format,  &system_metrics_format,
-      &tensorflow_trace_format, &chrome_trace_format,
-      &timeline_format,         &wandb_format,
-      &json_lines_format,       &csv_format,
+      &end_of_job_format,
+      &console_format,
+      &tensorboard_format,
+      &trial_events_format,
+      &flight_recorder_format,
+      &system_metrics_format,
+      &tensorflow_trace_format,
+      &chrome_trace_format,
+      &timeline_format,
+      &wandb_format,
+      &otlp_format,
+      &json_lines_format,
+      &csv_format,
   };
   return {kCatalog, declared};
 }

@@ -214,6 +214,24 @@ inline const std::string kStructuredLog =
 {"time_us": 1700000001000000, "step": 7, "relative_step": 7, "rank": 3, "log_type_name": "step_end", "value": 1000}
 )";
 
+// Traces, metrics and logs of the collector's file exporter: ranks of both naming schemes in one
+// line, numbers with and without quotes, a span that ends before it begins, a sum since the start
+// and one since the last export, reports as events, a line that is broken, one that is torn.
+inline const std::string kOtlp =
+    R"({"resourceSpans":[{"resource":{"attributes":[{"key":"dl.rank","value":{"intValue":"1"}},{"key":"tags","value":{"arrayValue":{"values":[{"stringValue":"}"}]}}},{"key":"host.name","value":{"stringValue":"node-a"}}]},"scopeSpans":[{"scope":{"name":"x"},"spans":[)"
+    R"({"name":"megatron.checkpoint.load","startTimeUnixNano":"1700000001000000000","endTimeUnixNano":"1700000003000000000"},)"
+    R"({"name":"megatron.startup.model_init","startTimeUnixNano":1700000000500000000,"endTimeUnixNano":1700000004000000000,"attributes":[{"key":"is_goodput_span","value":{"boolValue":true}}]},)"
+    R"({"name":"backwards","startTimeUnixNano":"1700000005000000000","endTimeUnixNano":"1700000004000000000"},)"
+    R"({"name":"megatron.train.iteration","traceId":"00","startTimeUnixNano":"1700000005000000000","endTimeUnixNano":"1700000005250000000","attributes":[{"key":"megatron.iteration","value":{"intValue":"7"}}]}]}]},)"
+    R"({"scopeSpans":[{"spans":[{"events":[{"timeUnixNano":"1700000006000000001","name":"nv.dl.training.objective","attributes":[{"key":"nv.dl.training.step","value":{"intValue":8}},{"key":"nv.dl.training.objective.value","value":{"doubleValue":2.5}},{"key":"nv.dl.training.objective.name","value":{"stringValue":"lm loss"}}]},)"
+    R"({"timeUnixNano":"1700000006000000001","name":"nv.dl.training.numerics","attributes":[{"key":"nv.dl.training.step","value":{"intValue":8}},{"key":"nv.dl.training.learning_rate","value":{"doubleValue":"NaN"}}]}],"endTimeUnixNano":"1700000006000000002","startTimeUnixNano":"1700000006000000000","name":"nv.mlm.train.log"}]}],"resource":{"attributes":[{"key":"nv.dl.rank","value":{"intValue":2}},{"key":"process.pid","value":{"intValue":9}}]}}]}
+{"resourceMetrics":[{"resource":{"attributes":[{"key":"dl.rank","value":{"intValue":"1"}}]},"scopeMetrics":[{"metrics":[{"name":"megatron.training.step_duration_ms","histogram":{"dataPoints":[{"startTimeUnixNano":"1700000000000000000","timeUnixNano":"1700000060000000000","count":"4","sum":1000}],"aggregationTemporality":2}},{"name":"megatron.training.loss","gauge":{"dataPoints":[{"timeUnixNano":"1700000060000000000","asDouble":2.25},{"timeUnixNano":"soon","asDouble":2}]}},{"name":"megatron.training.skipped_iters","sum":{"aggregationTemporality":1,"isMonotonic":true,"dataPoints":[{"timeUnixNano":"1700000060000000000","asInt":"3"}]}}]}]}]}
+{"resourceLogs":[{"resource":{}}]}
+
+{"resourceMetrics":[{"resource":{"attributes":[{"key":"dl.rank","value":{"intValue":"1"}}]},"scopeMetrics":[{"metrics":[{"name":"megatron.training.step_duration_ms","histogram":{"dataPoints":[{"startTimeUnixNano":"1700000000000000000","timeUnixNano":"1700000120000000000","count":6,"sum":2000.0}],"aggregationTemporality":2}},{"name":"queue","gauge":{"dataPoints":[{"timeUnixNano":"1700000120000000000","asInt":"5","attributes":[{"key":"of","value":{"stringValue":"x"}}]}]}}]}]}]}
+{"resourceSpans":[{"scopeSpans":]}
+{"resourceSpans":[{"scopeSpans":[{"spans":[{"name":"megatron.train.iter)";
+
 // Empty cells, a second header, quotes, a row that lacks a cell, a last one that is torn.
 inline const std::string kCsv =
     "epoch,step,train_loss,lr-Adam\r\n0,4,1.5,\r\n0,9,nan,0.001\r\n"
@@ -271,6 +289,7 @@ inline std::vector<SampleFile> sample_files() {
       {"console", "/w/slurm-12.out", kConsoleMegatron},
       {"json lines", "/w/output/metrics.json", kJsonLines},
       {"structured log", "/w/structured_logs/a.global_rank_3.b.jsonl", kStructuredLog},
+      {"otlp", "/w/otel/traces.jsonl", kOtlp},
       {"csv", "/w/lightning_logs/version_0/metrics.csv", kCsv},
       {"console of a watchdog", "/w/attempt_0/6/stderr.log", kConsoleWatchdog},
   };
