@@ -12,6 +12,7 @@ extern const Format console_format;
 extern const Format json_lines_format;
 extern const Format csv_format;
 extern const Format otlp_format;
+extern const Format nccl_inspector_format;
 
 namespace {
 
@@ -40,6 +41,7 @@ FormatTable format_catalog(const DeclaredFormats* declared) {
       &timeline_format,
       &wandb_format,
       &otlp_format,
+      &nccl_inspector_format,
       &json_lines_format,
       &csv_format,
   };

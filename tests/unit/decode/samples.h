@@ -232,6 +232,19 @@ inline const std::string kOtlp =
 {"resourceSpans":[{"scopeSpans":]}
 {"resourceSpans":[{"scopeSpans":[{"spans":[{"name":"megatron.train.iter)";
 
+// Both forms of NCCL's Inspector: each line with its own header, and one record for a dump with
+// lines that have none; a second dump, a line without a size, one that is torn.
+inline const std::string kNcclInspector =
+    R"({"header":{"id":"0x7f","rank":2,"n_ranks":8,"nnodes":1},"metadata":{"inspector_output_format_version":"v4.0","git_rev":"","rec_mechanism":"profiler_plugin","dump_timestamp_us":1700000000000000,"hostname":"node-a","pid":9},"coll_perf":{"coll":"AllReduce","coll_sn":7,"coll_msg_size_bytes":1572864,"coll_exec_time_us":62,"coll_timing_source":"kernel_gpu","coll_algobw_gbs":277.25,"coll_busbw_gbs":485.5}}
+{"header":{"id":"0x7f","rank":2,"n_ranks":8,"nnodes":1},"metadata":{"inspector_output_format_version":"v4.0","dump_timestamp_us":1700000000000100,"hostname":"node-a","pid":9},"p2p_perf":{"p2p":"Send","p2p_sn":7,"p2p_peer":1,"p2p_msg_size_bytes":8192,"p2p_busbw_gbs":20}}
+{"header":{"id":"0x7f","rank":2,"n_ranks":8,"nnodes":1},"metadata":{"inspector_output_format_version":"v4.3","dump_timestamp_us":1700000005000000,"hostname":"node-a","pid":9},"dump_stats":{"dropped":3}}
+{"coll_perf":{"coll":"AllReduce","coll_msg_size_bytes":1048576,"coll_busbw_gbs":100}}
+{"coll_perf":{"coll":"AllReduce","coll_msg_size_bytes":1048576,"coll_busbw_gbs":300}}
+{"coll_perf":{"coll":"AllReduce","coll_msg_size_bytes":1048576,"coll_busbw_gbs":500}}
+
+{"coll_perf":{"coll":"AllReduce","coll_busbw_gbs":300}}
+{"coll_perf":{"coll":"AllReduce","coll_msg_size_bytes":1048576,"coll_bus)";
+
 // Empty cells, a second header, quotes, a row that lacks a cell, a last one that is torn.
 inline const std::string kCsv =
     "epoch,step,train_loss,lr-Adam\r\n0,4,1.5,\r\n0,9,nan,0.001\r\n"
@@ -290,6 +303,7 @@ inline std::vector<SampleFile> sample_files() {
       {"json lines", "/w/output/metrics.json", kJsonLines},
       {"structured log", "/w/structured_logs/a.global_rank_3.b.jsonl", kStructuredLog},
       {"otlp", "/w/otel/traces.jsonl", kOtlp},
+      {"nccl inspector", "/w/nccl-inspector-17/node-a-pid9.log", kNcclInspector},
       {"csv", "/w/lightning_logs/version_0/metrics.csv", kCsv},
       {"console of a watchdog", "/w/attempt_0/6/stderr.log", kConsoleWatchdog},
   };
