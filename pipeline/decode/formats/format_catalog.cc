@@ -13,6 +13,7 @@ extern const Format json_lines_format;
 extern const Format csv_format;
 extern const Format otlp_format;
 extern const Format nccl_inspector_format;
+extern const Format nvrx_cycle_format;
 
 namespace {
 
@@ -42,6 +43,7 @@ FormatTable format_catalog(const DeclaredFormats* declared) {
       &wandb_format,
       &otlp_format,
       &nccl_inspector_format,
+      &nvrx_cycle_format,
       &json_lines_format,
       &csv_format,
   };

@@ -245,6 +245,13 @@ inline const std::string kNcclInspector =
 {"coll_perf":{"coll":"AllReduce","coll_busbw_gbs":300}}
 {"coll_perf":{"coll":"AllReduce","coll_msg_size_bytes":1048576,"coll_bus)";
 
+// A cycle of NVIDIA's resiliency extension that has ended, and something behind it.
+inline const std::string kNvrxCycle =
+    "{\n  \"job_id\": \"17\",\n  \"attempt_index\": 0,\n  \"cycle_number\": 3,\n"
+    "  \"cycle_start_time\": \"2023-11-14T22:13:20.500000+00:00\",\n"
+    "  \"cycle_end_time\": \"2023-11-14T22:15:20Z\",\n  \"cycle_log_file\": \"\",\n"
+    "  \"active_nodes\": \"n[001-004]\",\n  \"active_ranks\": \"0-3\"\n}\n";
+
 // Empty cells, a second header, quotes, a row that lacks a cell, a last one that is torn.
 inline const std::string kCsv =
     "epoch,step,train_loss,lr-Adam\r\n0,4,1.5,\r\n0,9,nan,0.001\r\n"
@@ -304,6 +311,7 @@ inline std::vector<SampleFile> sample_files() {
       {"structured log", "/w/structured_logs/a.global_rank_3.b.jsonl", kStructuredLog},
       {"otlp", "/w/otel/traces.jsonl", kOtlp},
       {"nccl inspector", "/w/nccl-inspector-17/node-a-pid9.log", kNcclInspector},
+      {"nvrx cycle", "/w/nvrx/cycle_info.17.0.3", kNvrxCycle},
       {"csv", "/w/lightning_logs/version_0/metrics.csv", kCsv},
       {"console of a watchdog", "/w/attempt_0/6/stderr.log", kConsoleWatchdog},
   };
