@@ -5,7 +5,7 @@
     include <- rules, include <- pipeline <- daemon <- commands
     pipeline: tail -> decode -> timestamps -> cycle -> analysis -> hang -> ledger -> engine -> state, a later part sees
               the earlier ones; beside the line, profile and tensors see tail and decode, timeline tail, decode and cycle
-    decode: what all formats share lies at its root; root <- kineto, event_file, flight_recorder,
+    decode: what all formats share lies at its root; root <- kineto, event_file, flight_recorder, otlp,
             declared <- ends, all <- formats, so that a format is added without touching what is below
     analysis: what its folders share lies at its root; core <- history, core <- sagemaker,
               core <- hta
@@ -37,8 +37,8 @@ for room, sees in (("core", ["core"]), ("history", ["core", "history"]), ("sagem
     OWN["pipeline/analysis/" + room] = (BEFORE_ANALYSIS + ["pipeline/analysis/FILE"] +
                                         ["pipeline/analysis/%s/" % seen for seen in sees])
 BEFORE_DECODE = ["trainwatch/", "pipeline/tail/", "pipeline/decode/FILE"]
-for room, sees in (("", []), ("/declared", ["declared"]), ("/event_file", ["event_file"]), ("/flight_recorder", ["flight_recorder"]), ("/kineto", ["kineto"]),
-                   ("/ends", ["declared", "flight_recorder", "ends"]), ("/formats", ["declared", "ends", "event_file", "flight_recorder", "kineto", "formats"])):
+for room, sees in (("", []), ("/declared", ["declared"]), ("/event_file", ["event_file"]), ("/flight_recorder", ["flight_recorder"]), ("/kineto", ["kineto"]), ("/otlp", ["otlp"]),
+                   ("/ends", ["declared", "flight_recorder", "ends"]), ("/formats", ["declared", "ends", "event_file", "flight_recorder", "kineto", "otlp", "formats"])):
     OWN["pipeline/decode" + room] = BEFORE_DECODE + ["pipeline/decode/%s/" % seen for seen in sees]
 
 # Folders whose own folders count as one when circles are looked for.

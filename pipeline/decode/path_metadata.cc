@@ -76,9 +76,10 @@ bool holds_sessions(std::string_view directory) {
 
 bool is_word_for_traces(std::string_view word) {
   constexpr std::string_view kWords[] = {
-      "trace",   "traces",  "profile", "profiles",    "profiler", "profiling", "kineto", "torch",
-      "chrome",  "pytorch", "tb",      "tensorboard", "log",      "logs",      "out",    "output",
-      "outputs", "comm",    "nccl",    "flight",      "recorder", "dump",      "dumps"};
+      "trace", "traces", "profile", "profiles", "profiler",    "profiling", "kineto",
+      "torch", "chrome", "pytorch", "tb",       "tensorboard", "log",       "logs",
+      "out",   "output", "outputs", "comm",     "nccl",        "flight",    "recorder",
+      "dump",  "dumps",  "otel",    "nvrx",     "inspector"};
   return std::ranges::find(kWords, word) != std::end(kWords);
 }
 

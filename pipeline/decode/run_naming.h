@@ -2,6 +2,9 @@
 // Which of several runs a file is of, where its directory does not decide it: as its contents say.
 #pragma once
 
+#include <algorithm>
+#include <cctype>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -9,6 +12,20 @@
 #include "trainwatch/time.h"
 
 namespace trainwatch {
+
+// Of a run's name.
+inline constexpr std::size_t kLongestRun = 64;  // bytes
+
+// Not what launchers call a run that nobody named: that is random, another one each time that it is
+// started.
+inline bool names_a_run(std::string_view id) {
+  const auto is_hex = [](char c) {
+    return c == '-' || std::isxdigit(static_cast<unsigned char>(c)) != 0;
+  };
+  const bool random =
+      id.size() == 36 && std::ranges::count(id, '-') == 4 && std::ranges::all_of(id, is_hex);
+  return !id.empty() && !random;
+}
 
 // Who writes a file: a process of a rank, on the node that the name of the file says.
 struct FileWriter {

@@ -80,12 +80,25 @@ bool is_console_name(std::string_view name) {
   return slurm || nemo || std::ranges::find(kConsoles, name) != std::end(kConsoles);
 }
 
+// "cycle_info.4711.0.3" of NVIDIA's resiliency extension; the name that ends in "current" is a link
+// to one of them.
+bool is_cycle_name(std::string_view name) {
+  return name.starts_with("cycle_info.") && !name.ends_with(".current");
+}
+
+// "node-a-pid4711.log" of NCCL's Inspector.
+bool is_inspector_name(std::string_view name) {
+  if (!drop_suffix(name, ".log")) return false;
+  const std::string_view prefix = name.substr(0, name.find_last_not_of("0123456789") + 1);
+  return prefix.size() < name.size() && prefix.ends_with("-pid");
+}
+
 // nullopt if it is not the name of a trace file.
 std::optional<NameParts> parts_of(std::string_view name) {
   NameParts parts;
   drop_suffix(name, ".tmp");
   drop_suffix(name, ".gz");
-  if (is_logger_name(name) || is_trial_name(name)) {
+  if (is_logger_name(name) || is_trial_name(name) || is_cycle_name(name)) {
     parts.base = parts.stem = name;
     return parts;
   }
@@ -96,7 +109,7 @@ std::optional<NameParts> parts_of(std::string_view name) {
     parts.stem = name;
     return parts;
   }
-  if (is_dump_name(name) || is_console_name(name)) {
+  if (is_dump_name(name) || is_console_name(name) || is_inspector_name(name)) {
     parts.stem = name;
     return parts;
   }

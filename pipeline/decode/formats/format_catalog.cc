@@ -14,6 +14,9 @@ extern const Format docker_log_format;
 extern const Format other_text_format;
 extern const Format json_lines_format;
 extern const Format csv_format;
+extern const Format otlp_format;
+extern const Format nccl_inspector_format;
+extern const Format nvrx_cycle_format;
 
 namespace {
 
@@ -45,6 +48,9 @@ FormatTable format_catalog(const DeclaredFormats* declared) {
       &chrome_trace_format,
       &timeline_format,
       &wandb_format,
+      &otlp_format,
+      &nccl_inspector_format,
+      &nvrx_cycle_format,
       &json_lines_format,
       &other_text_format,
   };

@@ -50,17 +50,6 @@ PinMemory pin_memory(std::string_view token) {
   return yes ? PinMemory::yes : PinMemory::no;
 }
 
-// Of a run's name.
-constexpr std::size_t kLongestRun = 64;  // bytes
-
-// What torchrun calls a run that nobody named: another one each time that it is started.
-bool is_random(std::string_view id) {
-  const auto is_hex = [](char c) {
-    return c == '-' || std::isxdigit(static_cast<unsigned char>(c));
-  };
-  return id.size() == 36 && std::ranges::count(id, '-') == 4 && std::ranges::all_of(id, is_hex);
-}
-
 // "host" of "host-4711" or "host-4711-2", as our hook names the timeline of the process 4711 if
 // another process of its rank lives and writes one; empty: no such name.
 std::string_view node_of_writer(std::string_view node, std::int64_t process) {
@@ -217,7 +206,7 @@ void TimelineDecoder::name_subject() {
 }
 
 void TimelineDecoder::name_run(std::string_view id) {
-  if (context_.naming == nullptr || id.empty() || is_random(id)) return;
+  if (context_.naming == nullptr || !names_a_run(id)) return;
   job_ = context_.naming->job_of_run(id.substr(0, kLongestRun));
   says_run_ = true;
   name_subject();

@@ -232,6 +232,44 @@ inline const std::string kStructuredLog =
 {"time_us": 1700000001000000, "step": 7, "relative_step": 7, "rank": 3, "log_type_name": "step_end", "value": 1000}
 )";
 
+// Traces, metrics and logs of the collector's file exporter: ranks of both naming schemes in one
+// line, numbers with and without quotes, a span that ends before it begins, a sum since the start
+// and one since the last export, reports as events, a line that is broken, one that is torn.
+inline const std::string kOtlp =
+    R"({"resourceSpans":[{"resource":{"attributes":[{"key":"dl.rank","value":{"intValue":"1"}},{"key":"tags","value":{"arrayValue":{"values":[{"stringValue":"}"}]}}},{"key":"host.name","value":{"stringValue":"node-a"}}]},"scopeSpans":[{"scope":{"name":"x"},"spans":[)"
+    R"({"name":"megatron.checkpoint.load","startTimeUnixNano":"1700000001000000000","endTimeUnixNano":"1700000003000000000"},)"
+    R"({"name":"megatron.startup.model_init","startTimeUnixNano":1700000000500000000,"endTimeUnixNano":1700000004000000000,"attributes":[{"key":"is_goodput_span","value":{"boolValue":true}}]},)"
+    R"({"name":"backwards","startTimeUnixNano":"1700000005000000000","endTimeUnixNano":"1700000004000000000"},)"
+    R"({"name":"megatron.train.iteration","traceId":"00","startTimeUnixNano":"1700000005000000000","endTimeUnixNano":"1700000005250000000","attributes":[{"key":"megatron.iteration","value":{"intValue":"7"}}]}]}]},)"
+    R"({"scopeSpans":[{"spans":[{"events":[{"timeUnixNano":"1700000006000000001","name":"nv.dl.training.objective","attributes":[{"key":"nv.dl.training.step","value":{"intValue":8}},{"key":"nv.dl.training.objective.value","value":{"doubleValue":2.5}},{"key":"nv.dl.training.objective.name","value":{"stringValue":"lm loss"}}]},)"
+    R"({"timeUnixNano":"1700000006000000001","name":"nv.dl.training.numerics","attributes":[{"key":"nv.dl.training.step","value":{"intValue":8}},{"key":"nv.dl.training.learning_rate","value":{"doubleValue":"NaN"}}]}],"endTimeUnixNano":"1700000006000000002","startTimeUnixNano":"1700000006000000000","name":"nv.mlm.train.log"}]}],"resource":{"attributes":[{"key":"nv.dl.rank","value":{"intValue":2}},{"key":"process.pid","value":{"intValue":9}}]}}]}
+{"resourceMetrics":[{"resource":{"attributes":[{"key":"dl.rank","value":{"intValue":"1"}}]},"scopeMetrics":[{"metrics":[{"name":"megatron.training.step_duration_ms","histogram":{"dataPoints":[{"startTimeUnixNano":"1700000000000000000","timeUnixNano":"1700000060000000000","count":"4","sum":1000}],"aggregationTemporality":2}},{"name":"megatron.training.loss","gauge":{"dataPoints":[{"timeUnixNano":"1700000060000000000","asDouble":2.25},{"timeUnixNano":"soon","asDouble":2}]}},{"name":"megatron.training.skipped_iters","sum":{"aggregationTemporality":1,"isMonotonic":true,"dataPoints":[{"timeUnixNano":"1700000060000000000","asInt":"3"}]}}]}]}]}
+{"resourceLogs":[{"resource":{}}]}
+
+{"resourceMetrics":[{"resource":{"attributes":[{"key":"dl.rank","value":{"intValue":"1"}}]},"scopeMetrics":[{"metrics":[{"name":"megatron.training.step_duration_ms","histogram":{"dataPoints":[{"startTimeUnixNano":"1700000000000000000","timeUnixNano":"1700000120000000000","count":6,"sum":2000.0}],"aggregationTemporality":2}},{"name":"queue","gauge":{"dataPoints":[{"timeUnixNano":"1700000120000000000","asInt":"5","attributes":[{"key":"of","value":{"stringValue":"x"}}]}]}}]}]}]}
+{"resourceSpans":[{"scopeSpans":]}
+{"resourceSpans":[{"scopeSpans":[{"spans":[{"name":"megatron.train.iter)";
+
+// Both forms of NCCL's Inspector: each line with its own header, and one record for a dump with
+// lines that have none; a second dump, a line without a size, one that is torn.
+inline const std::string kNcclInspector =
+    R"({"header":{"id":"0x7f","rank":2,"n_ranks":8,"nnodes":1},"metadata":{"inspector_output_format_version":"v4.0","git_rev":"","rec_mechanism":"profiler_plugin","dump_timestamp_us":1700000000000000,"hostname":"node-a","pid":9},"coll_perf":{"coll":"AllReduce","coll_sn":7,"coll_msg_size_bytes":1572864,"coll_exec_time_us":62,"coll_timing_source":"kernel_gpu","coll_algobw_gbs":277.25,"coll_busbw_gbs":485.5}}
+{"header":{"id":"0x7f","rank":2,"n_ranks":8,"nnodes":1},"metadata":{"inspector_output_format_version":"v4.0","dump_timestamp_us":1700000000000100,"hostname":"node-a","pid":9},"p2p_perf":{"p2p":"Send","p2p_sn":7,"p2p_peer":1,"p2p_msg_size_bytes":8192,"p2p_busbw_gbs":20}}
+{"header":{"id":"0x7f","rank":2,"n_ranks":8,"nnodes":1},"metadata":{"inspector_output_format_version":"v4.3","dump_timestamp_us":1700000005000000,"hostname":"node-a","pid":9},"dump_stats":{"dropped":3}}
+{"coll_perf":{"coll":"AllReduce","coll_msg_size_bytes":1048576,"coll_busbw_gbs":100}}
+{"coll_perf":{"coll":"AllReduce","coll_msg_size_bytes":1048576,"coll_busbw_gbs":300}}
+{"coll_perf":{"coll":"AllReduce","coll_msg_size_bytes":1048576,"coll_busbw_gbs":500}}
+
+{"coll_perf":{"coll":"AllReduce","coll_busbw_gbs":300}}
+{"coll_perf":{"coll":"AllReduce","coll_msg_size_bytes":1048576,"coll_bus)";
+
+// A cycle of NVIDIA's resiliency extension that has ended, and something behind it.
+inline const std::string kNvrxCycle =
+    "{\n  \"job_id\": \"17\",\n  \"attempt_index\": 0,\n  \"cycle_number\": 3,\n"
+    "  \"cycle_start_time\": \"2023-11-14T22:13:20.500000+00:00\",\n"
+    "  \"cycle_end_time\": \"2023-11-14T22:15:20Z\",\n  \"cycle_log_file\": \"\",\n"
+    "  \"active_nodes\": \"n[001-004]\",\n  \"active_ranks\": \"0-3\"\n}\n";
+
 // Empty cells, a second header, quotes, a row that lacks a cell, a last one that is torn.
 inline const std::string kCsv =
     "epoch,step,train_loss,lr-Adam\r\n0,4,1.5,\r\n0,9,nan,0.001\r\n"
@@ -311,6 +349,9 @@ inline std::vector<SampleFile> sample_files() {
       {"console", "/w/slurm-12.out", kConsoleMegatron},
       {"json lines", "/w/output/metrics.json", kJsonLines},
       {"structured log", "/w/structured_logs/a.global_rank_3.b.jsonl", kStructuredLog},
+      {"otlp", "/w/otel/traces.jsonl", kOtlp},
+      {"nccl inspector", "/w/nccl-inspector-17/node-a-pid9.log", kNcclInspector},
+      {"nvrx cycle", "/w/nvrx/cycle_info.17.0.3", kNvrxCycle},
       {"csv", "/w/lightning_logs/version_0/metrics.csv", kCsv},
       {"nvidia-smi", "/w/gpu.log", kNvidiaSmi},
       {"nvidia-smi dmon", "/w/dmon.txt", kNvidiaSmiMonitor},

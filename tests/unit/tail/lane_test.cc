@@ -48,17 +48,41 @@ TEST(TraceName, AcceptsWhatWritersWrite) {
                            "nccl_trace_rank_12",
                            "_dump_0",
                            "rank_3",
+                           "cycle_info.4711.0.3",
+                           "node-a-pid4711.log",
                            "a.json.1",
                            "a.json.12.gz",
                            "a.jsonl-20261121",
                            "a.jsonl-20261121.gz"}) {
     EXPECT_TRUE(is_trace_name(name)) << name;
   }
-  for (const char* name : {"json", ".json", "rank", "rank_x", "model_3", "a.txt", "a.log", ".out",
-                           "a.gz", "a.tmp", "a.json.corrupt", "a.tfevents", "a.json.0",
-                           "a.json.12345", "a.json-2026", "training_job_end.ts", "a.pb", ""}) {
+  for (const char* name : {"json",
+                           ".json",
+                           "rank",
+                           "rank_x",
+                           "model_3",
+                           "a.txt",
+                           "a.log",
+                           ".out",
+                           "a.gz",
+                           "a.tmp",
+                           "a.json.corrupt",
+                           "a.tfevents",
+                           "a.json.0",
+                           "a.json.12345",
+                           "a.json-2026",
+                           "training_job_end.ts",
+                           "cycle_info.4711.current",
+                           "a-pid.log",
+                           "a.pb",
+                           ""}) {
     EXPECT_FALSE(is_trace_name(name)) << name;
   }
+}
+
+// Numbers at their ends are no rotation.
+TEST(Lane, EachCycleOfALauncherIsAFileOfItsOwn) {
+  EXPECT_NE(place_of("/w/nvrx/cycle_info.17.0.2").lane, place_of("/w/nvrx/cycle_info.17.0.3").lane);
 }
 
 TEST(Lane, SystemMetricsOfANodeShareOneAcrossHours) {
