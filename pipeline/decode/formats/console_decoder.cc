@@ -416,7 +416,7 @@ void ConsoleDecoder::emit(std::string_view text, const LineLayout& layout, Event
   } else if (begun) {
     emit_bar(layout.format, out);
   }
-  if (!loss && evaluates) return notes_.take(text, subject(), out);
+  if (!loss && evaluates) notes_.take(text, subject(), out);
   if (begun && emitter_.is_timed()) notes_.record(emitter_.at());
 }
 
