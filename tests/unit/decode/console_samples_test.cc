@@ -96,7 +96,8 @@ const std::vector<Sample>& samples() {
        {}},
       {"composer", "[metric][batch=12]: loss/train/total: 2.31\n", {}},
       {"composer_console",
-       "[epoch=0][batch=10/1000]:\n\t Train time/batch: 9\n\t Train loss/train/total: 3.25\n", {}},
+       "[epoch=0][batch=10/1000]:\n\t Train time/batch: 9\n\t Train loss/train/total: 3.25\n",
+       {}},
       {"deepspeed_chat",
        "Epoch: 0 | Step: 10 | PPO Epoch: 1 | Actor Loss: 0.1 | Critic Loss: 0.25 | Unsupervised "
        "Loss: 0.0\n",
@@ -110,7 +111,8 @@ const std::vector<Sample>& samples() {
        "\"POINT_IN_TIME\", \"key\": \"tracked_stats\", \"value\": {\"train_loss\": 2.97, "
        "\"throughput\": 900}, \"metadata\": {\"file\": \"train.py\", \"step\": 60}}\n",
        {}},
-      {"torchtitan_validation", "validate step: 25  loss:  4.5  memory: 1.00GiB(1.2%)  tps: 12\n",
+      {"torchtitan_validation",
+       "validate step: 25  loss:  4.5  memory: 1.00GiB(1.2%)  tps: 12\n",
        {}},
       {"megatron",
        " [2026-09-21 14:13:22] iteration        2/    5000 | consumed samples: 256 | elapsed time "
