@@ -22,6 +22,7 @@ class RoundSteps {
   // Whether the steps up to now are a round number, over the whole training or since its last
   // start.
   bool is_round() const { return is_multiple(number_) || is_multiple(done_); }
+  static bool is_multiple(std::int64_t number) { return number > 0 && number % kRound == 0; }
   // Of the attempt.
   std::int64_t done() const { return done_; }
 
@@ -34,8 +35,6 @@ class RoundSteps {
 
  private:
   static constexpr std::int64_t kRound = 50;
-
-  static bool is_multiple(std::int64_t number) { return number > 0 && number % kRound == 0; }
 
   std::int64_t numbers_ = kNoStep;  // 1: they begin with 0
   std::int64_t number_ = kNoStep;   // steps that are done, by their numbers

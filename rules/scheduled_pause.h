@@ -35,7 +35,9 @@ class ScheduledPauses {
     const bool marked = epoch || explains(spike.checkpoint, spike);
     if (!of_log && !marked && !explains(spike.paused(), spike)) return 1;
     Pause pause{steps_.done(), spike.end, spike.lost(), false};
-    pause.expected = marked || steps_.is_round() || comes_again(pause);
+    // A log may pause before it writes the record of a round step.
+    const bool itself = of_log && RoundSteps::is_multiple(spike.step);
+    pause.expected = marked || itself || steps_.is_round() || comes_again(pause);
     const double elapsed = to_seconds(spike.end - before(pause));
     if (latest_.size() == kKept) latest_.pop_back();
     latest_.insert(latest_.begin(), pause);
