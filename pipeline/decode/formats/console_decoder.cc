@@ -23,6 +23,7 @@
 #include "pipeline/decode/flight_recorder/watchdog_line.h"
 #include "pipeline/decode/format.h"
 #include "pipeline/decode/path_metadata.h"
+#include "pipeline/tail/candidate.h"
 
 namespace trainwatch {
 namespace {
@@ -377,6 +378,12 @@ void ConsoleDecoder::state(StateIo& io) {
   search_for_pattern();
 }
 
+// No text begins with it, in ASCII or UTF-8.
+bool is_binary_start(char first) {
+  const auto byte = static_cast<unsigned char>(first);
+  return (byte < 0x20 && byte != 0x1b) || byte == 0x7f || (byte >= 0x80 && byte < 0xc2);
+}
+
 // By the name, because any text may be what a job prints; but not JSON, nor a pickle.
 Detection detect_console(const FormatClue& clue) {
   if (clue.kind != FormatClue::Kind::head) return Detection::no;
@@ -386,12 +393,16 @@ Detection detect_console(const FormatClue& clue) {
   const bool named = std::ranges::any_of(formats, [&clue](const LinePattern& format) {
     return is_named_for(format.declaration(), clue.path);
   });
+  // Without an ending it may be anything, also a damaged file of another format.
+  const NameClaim claim = claim_of(name);
+  const bool may_be_text = claim <= NameClaim::text;
   const bool ours = named || name.ends_with(".out") || name.ends_with(".log") ||
-                    name.ends_with(".err") || name.starts_with("nemo_log_");
+                    name.ends_with(".err") || name.starts_with("nemo_log_") || may_be_text;
   if (!ours) return Detection::no;
   const std::size_t begin = clue.head.find_first_not_of(" \t\r\n");
   if (begin == std::string_view::npos) return Detection::undecided;
   const char first = clue.head[begin];
+  if (claim != NameClaim::none && is_binary_start(first)) return Detection::no;
   if (first == '\0' || first == '\xEF' || first == '\x80') return Detection::no;
   if (first != '{' && first != '[') return Detection::yes;
   const std::size_t next = clue.head.find_first_not_of(" \t\r\n", begin + 1);
