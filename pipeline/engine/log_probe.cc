@@ -125,7 +125,8 @@ class LogLook final : public ContentLook {
   void end_record() {
     if (record_.values.empty()) return;
     record_.values.resize(std::min(record_.values.size(), HeadRecord::kMostValues));
-    content_.records.push_back(std::exchange(record_, {}));
+    if (content_.records.size() < HeadContent::kMostRecords) content_.records.push_back(record_);
+    record_ = {};
     has_loss_ = false;
   }
 

@@ -205,15 +205,17 @@ class DiscoveryTest(harness.JobTest):
         for number in range(3000):
             self.write("data/%04d.txt" % number, "a cat\n" * 50)
         trace = os.path.join(os.path.dirname(self.directory), "trace")
-        with harness.Trainwatch(self.directory, prefix=(shutil.which("strace"), "-f", "-e", "trace=openat2,openat", "-o", trace)) as trainwatch:
+        with harness.Trainwatch(self.directory, prefix=(shutil.which("strace"), "-D", "-f", "-e", "trace=openat2,openat", "-o", trace)) as trainwatch:
             harness.wait_for(lambda: trainwatch.json("/api/v1/status")["skipped"]["no_known_format"] == 3000, "all are known")
             for step in range(21, 26):
                 self.write("data/new-%d.txt" % step, "a dog\n")  # each takes a scan
                 harness.wait_for(lambda step=step: trainwatch.json("/api/v1/status")["skipped"]["no_known_format"] == 3000 + step - 20,
                                  "it is known")
-        with open(trace) as file:
-            opened = [line for line in file if "data/" in line and ".txt" in line]
-        self.assertEqual(len(opened), 3005)
+
+        def opened():
+            with open(trace) as file:
+                return sum("data/" in line and ".txt" in line for line in file)
+        self.assertEqual(opened(), 3005)
 
 
 if __name__ == "__main__":

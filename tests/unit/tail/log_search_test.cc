@@ -213,6 +213,7 @@ TEST_F(LogSearchTest, WhatWasReadBeforeARestartIsReadOn) {
   saved.read.extend("no record\n");
   resume.files.push_back(saved);
   resume.lanes.push_back({LaneId{0}, "file:/r/notes.log:", ""});
+  sink.files[FileId{1}].path = "/r/notes.log";  // it heard of it before
   search({}, resume);
   fs.append("/r/notes.log", "more\n");
   EXPECT_THAT(after(2), Contains("data notes.log"));
