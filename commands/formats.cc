@@ -24,6 +24,8 @@
 #include "pipeline/decode/flight_recorder/flight_dump.h"
 #include "pipeline/decode/formats/format_catalog.h"
 #include "pipeline/decode/path_metadata.h"
+#include "pipeline/engine/log_probe.h"
+#include "pipeline/tail/log_search.h"
 #include "pipeline/tail/posix_file_system.h"
 #include "trainwatch/json_writer.h"
 #include "trainwatch/run_note.h"
@@ -312,6 +314,14 @@ void print_json(const FileReport& report, const Interner& names, std::ostream& o
   out << json.text() << '\n';
 }
 
+// Of a file whose name does not say what it is; empty: of anything else.
+std::string why_left(const SkippedPaths::Skipped& skipped) {
+  if (skipped.reason == SkipReason::copy) return "holds the same records as " + skipped.of;
+  if (skipped.reason == SkipReason::not_looked_at) return "one of too many to look at";
+  if (skipped.reason != SkipReason::no_known_format) return {};
+  return "nothing in its first bytes is of a known format";
+}
+
 void list_json(const DeclaredFormats& formats, std::ostream& out) {
   JsonWriter json;
   json.begin_array();
@@ -355,8 +365,8 @@ int formats(const FormatsOptions& options, std::ostream& out, std::ostream& err)
     return out ? exit_code::done : exit_code::failed;
   }
   PosixFileSystem files(input.roots);
-  Listing listing;
-  list_roots(files, input.roots, tail_limits(run.config().tail).max_depth, listing);
+  Listing listing =
+      list_with_logs(files, input.roots, tail_limits(run.config().tail), log_probe(input));
   std::ranges::sort(listing.files);
   FormatReporter reporter(input, err);
   std::size_t read = 0;
@@ -365,6 +375,14 @@ int formats(const FormatsOptions& options, std::ostream& out, std::ostream& err)
     if (!report) continue;
     read += report->skipped.empty() ? 1 : 0;
     (options.json ? print_json : print_text)(*report, reporter.interner(), out);
+  }
+  for (const SkippedPaths::Skipped& each : listing.skipped.first()) {
+    const std::string why = why_left(each);
+    if (why.empty()) continue;
+    FileReport report;
+    report.path = each.path;
+    report.skipped = why;
+    (options.json ? print_json : print_text)(report, reporter.interner(), out);
   }
   out.flush();
   return read > 0 && out ? exit_code::done : exit_code::failed;

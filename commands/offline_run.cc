@@ -10,6 +10,7 @@
 #include "commands/progress.h"
 #include "daemon/app/watch_roots.h"
 #include "daemon/exit_code.h"
+#include "pipeline/engine/log_probe.h"
 #include "pipeline/tail/posix_file_system.h"
 #include "pipeline/tail/tailer.h"
 #include "rules/catalog.h"
@@ -73,26 +74,30 @@ std::unique_ptr<Ingest> OfflineRun::read_into(Engine& engine,
                                               const std::function<void()>& read) const {
   IngestOptions input = replay_input(options_.paths, *config_);
   std::vector<WatchRoot> roots = input.roots;
+  ContentProbe probe = log_probe(input);
   auto ingest = std::make_unique<Ingest>(engine, std::move(input));
-  read_all(*ingest, std::move(roots), read);
+  read_all(*ingest, std::move(roots), std::move(probe), read);
   print_rejects(*ingest, err_);
   return ingest;
 }
 
-void OfflineRun::read_all(Ingest& ingest, std::vector<WatchRoot> roots,
+void OfflineRun::read_all(Ingest& ingest, std::vector<WatchRoot> roots, ContentProbe probe,
                           const std::function<void()>& read) const {
   PosixFileSystem files(roots);
   TailLimits limits = tail_limits(config_->tail);
   limits.chunk_bytes = std::min(limits.chunk_bytes, kMostAtOnce);
-  Tailer tailer(files, std::move(roots), limits);
+  limits.copy_patience = Nanos{0};  // nothing more will show whether a file is a copy
+  Tailer tailer(files, std::move(roots), limits, {}, std::move(probe));
   Progress progress(status_, options_.progress);
   // Files beyond the tailer's limit come in with the next scan. For the tailer a second has passed
   // by then, so that the output does not depend on how fast this machine reads.
   ScanTime now{};
   for (bool more = true; more;) {
     more = false;
-    tailer.scan(ingest, now);
-    now += std::chrono::seconds(1);
+    do {  // which files are logs is known before any is read
+      tailer.scan(ingest, now);
+      now += std::chrono::seconds(1);
+    } while (tailer.has_unlooked());
     progress.found(tailer.unread_bytes(), SteadyClock::now());
     while (tailer.read(ingest)) {
       read();
@@ -101,6 +106,7 @@ void OfflineRun::read_all(Ingest& ingest, std::vector<WatchRoot> roots,
       more = tailer.files_dropped() > 0;
     }
   }
+  skipped_ = tailer.skipped();
   ingest.end_of_input();
   read();
   progress.finish(SteadyClock::now());

@@ -16,6 +16,8 @@
 #include "pipeline/engine/analysis_host.h"
 #include "pipeline/engine/ingest.h"
 #include "pipeline/profile/profile_report.h"
+#include "pipeline/tail/content_probe.h"
+#include "pipeline/tail/watch_root.h"
 #include "trainwatch/figures.h"
 #include "trainwatch/result.h"
 
@@ -43,8 +45,11 @@ class OfflineRun {
   // batch run too. The result keeps account of what was read, and lives no longer than `engine`.
   std::unique_ptr<Ingest> read_into(Engine& engine, const std::function<void()>& read) const;
 
+  // What read_into() found and did not read.
+  const SkippedPaths& skipped() const { return skipped_; }
+
  private:
-  void read_all(Ingest& ingest, std::vector<WatchRoot> roots,
+  void read_all(Ingest& ingest, std::vector<WatchRoot> roots, ContentProbe probe,
                 const std::function<void()>& read) const;
 
   const OfflineOptions& options_;
@@ -52,6 +57,7 @@ class OfflineRun {
   mutable StatusStream status_;  // below what goes to err_
   std::optional<Config> config_;
   std::optional<int> refused_;
+  mutable SkippedPaths skipped_;
 };
 
 // The requested job, or the only one there is; "" if there is none.

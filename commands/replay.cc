@@ -86,6 +86,19 @@ void print_abstentions(const RuleHost& host, std::ostream& err) {
   }
 }
 
+// What was looked at and left, in one line; empty: nothing was.
+std::string left_out(const SkippedPaths& skipped) {
+  const auto others = skipped.count(SkipReason::no_known_format);
+  if (others == 0) return {};
+  const auto& all = skipped.first();
+  const auto first =
+      std::ranges::find(all, SkipReason::no_known_format, &SkippedPaths::Skipped::reason);
+  std::string text = "nothing of a known format in the first bytes of " + std::to_string(others);
+  text += others == 1 ? " other file" : " other files";
+  if (first != all.end()) text += ": " + first->path + (others > 1 ? ", ..." : "");
+  return text + '\n';
+}
+
 // Silence about files that could not be read would look like good news.
 bool read_anything(const Ingest& ingest) {
   return std::ranges::any_of(ingest.sources(),
@@ -101,7 +114,8 @@ int replay(const ReplayOptions& options, std::ostream& out, std::ostream& err) {
   AlertPrinter printer(options, out, files);
   const auto ingest = files.read_into(engine, [&] { printer.print(engine.take_settled()); });
   if (!read_anything(*ingest)) {
-    err << "nothing could be read: " << ingest->files().size() << " files, no records\n";
+    err << "nothing could be read: " << ingest->files().size() << " files, no records\n"
+        << left_out(files.skipped());
     return exit_code::failed;
   }
   printer.finish(engine);

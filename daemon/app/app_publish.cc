@@ -57,8 +57,17 @@ void App::Impl::passed(TailReport report) {
   }
   missing = report.missing_roots;
   for (const SkippedPaths::Skipped& each : report.skipped.first()) {
-    if (skipped.size() >= SkippedPaths::kKept || !skipped.insert(each).second) continue;
-    log->info("not read", {{"path", each.path}, {"reason", std::string(to_string(each.reason))}});
+    // Files of other things are usual; the status names them.
+    const bool usual =
+        each.reason == SkipReason::no_known_format || each.reason == SkipReason::not_looked_at;
+    if (usual || skipped.size() >= SkippedPaths::kKept || !skipped.insert(each).second) continue;
+    const LogField path{"path", each.path};
+    const LogField reason{"reason", std::string(to_string(each.reason))};
+    if (each.of.empty()) {
+      log->info("not read", {path, reason});
+    } else {
+      log->info("not read", {path, reason, {"of", each.of}});
+    }
   }
   engine->pass_done(std::move(report));
 }

@@ -88,8 +88,8 @@ Status App::Impl::start_server(const ListenAddress& listen, const StateStore& st
 
 Status App::Impl::start_engine(const Config& config, OpenedStore opened) {
   IngestOptions input = configured_input(config);
-  const std::vector<WatchRoot> roots = input.roots;
-  for (const WatchRoot& root : roots) watched.push_back(root.path);
+  const IngestOptions read = input;
+  for (const WatchRoot& root : read.roots) watched.push_back(root.path);
   for (const WatchConfig& watch : config.watch) {
     if (const std::string path = resolved_path(watch.path); path != lexical_path(watch.path))
       log->info("watching where a link leads", {{"link", watch.path}, {"path", path}});
@@ -106,7 +106,7 @@ Status App::Impl::start_engine(const Config& config, OpenedStore opened) {
     log->warn("reading all files again", {{"reason", engine->dropped_state()}});
   }
   reader =
-      std::make_unique<Reader>(reader_options(config, roots, engine->checkpoint()), engine->inbox(),
+      std::make_unique<Reader>(reader_options(config, read, engine->checkpoint()), engine->inbox(),
                                [this](TailReport report) { passed(std::move(report)); });
   return success();
 }

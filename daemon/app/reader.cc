@@ -74,7 +74,8 @@ struct Reader::Impl {
             options.roots,
             [roots = options.roots] { return std::make_unique<PosixFileSystem>(roots); }, may_hang,
             kAnswer),
-        tailer(files, options.roots, options.limits, std::exchange(options.resume, {})),
+        tailer(files, options.roots, options.limits, std::exchange(options.resume, {}),
+               std::exchange(options.probe, {})),
         thread([this](const std::stop_token& stop) {
           run_guarded("reader", [&] { run(stop); });
           ended.set_value();
@@ -89,10 +90,10 @@ struct Reader::Impl {
       const bool ending = to_end;
       if (ending && needs_last_scan(names_changed)) {
         last_scan(now);
-        names_changed = watch_directories();
+        names_changed = watch_directories() || tailer.has_unlooked();
       } else if (now >= polls.next() || (names_changed && now >= scans.next())) {
         scan(now);
-        names_changed = watch_directories();
+        names_changed = watch_directories() || tailer.has_unlooked();
       } else if (!refresh(now)) {
         names_changed = true;
       }

@@ -19,6 +19,7 @@ struct ReaderOptions {
   TailLimits limits;
   std::chrono::milliseconds poll_interval{1000};  // inotify only wakes it earlier
   TailCheckpoint resume{};                        // where to resume
+  ContentProbe probe{};                           // called on the reader thread
 };
 
 class Reader {

@@ -7,6 +7,7 @@
 
 #include "daemon/app/fd_budget.h"
 #include "daemon/app/watch_roots.h"
+#include "pipeline/engine/log_probe.h"
 
 namespace trainwatch {
 
@@ -23,11 +24,12 @@ NetOptions net_options(const Config& config, const ListenAddress& listen) {
   return options;
 }
 
-ReaderOptions reader_options(const Config& config, std::vector<WatchRoot> roots,
+ReaderOptions reader_options(const Config& config, const IngestOptions& input,
                              TailCheckpoint resume) {
   ReaderOptions options;
   options.resume = std::move(resume);
-  options.roots = std::move(roots);
+  options.roots = input.roots;
+  options.probe = log_probe(input);
   options.limits = tail_limits(config.tail);
   options.limits.idle = std::chrono::minutes(1);
   options.limits.max_open_files =

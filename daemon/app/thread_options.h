@@ -19,7 +19,7 @@ NetOptions net_options(const Config& config, const ListenAddress& listen);
 // clients are admitted, and the log says how many.
 NetOptions affordable(NetOptions net, Logger& log);
 
-ReaderOptions reader_options(const Config& config, std::vector<WatchRoot> roots,
+ReaderOptions reader_options(const Config& config, const IngestOptions& input,
                              TailCheckpoint resume);
 
 }  // namespace trainwatch

@@ -74,7 +74,9 @@ void write_skipped(JsonWriter& json, const SkippedPaths& skipped) {
   json.key("first").begin_array();
   for (const SkippedPaths::Skipped& each : skipped.first()) {
     json.begin_object().field("path", each.path);
-    json.field("reason", to_string(each.reason)).end_object();
+    json.field("reason", to_string(each.reason));
+    if (!each.of.empty()) json.field("of", each.of);
+    json.end_object();
   }
   json.end_array().end_object();
 }

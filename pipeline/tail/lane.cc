@@ -70,16 +70,6 @@ bool is_trial_name(std::string_view name) {
          name.ends_with(".tfevents");
 }
 
-// Where launchers put what a job prints: Slurm and nohup, torchrun, W&B, NeMo. Other logs may be of
-// anything.
-bool is_console_name(std::string_view name) {
-  constexpr std::string_view kConsoles[] = {"stdout.log", "stderr.log", "console.log",
-                                            "output.log"};
-  const bool slurm = (name.ends_with(".out") || name.ends_with(".err")) && name.size() > 4;
-  const bool nemo = name.starts_with("nemo_log_") && name.ends_with(".txt");
-  return slurm || nemo || std::ranges::find(kConsoles, name) != std::end(kConsoles);
-}
-
 // "cycle_info.4711.0.3" of NVIDIA's resiliency extension; the name that ends in "current" is a link
 // to one of them.
 bool is_cycle_name(std::string_view name) {
@@ -114,6 +104,17 @@ std::optional<NameParts> parts_of(std::string_view name) {
     return parts;
   }
   return std::nullopt;
+}
+
+// The same of a file that only its contents show to be a log.
+std::optional<NameParts> parts_of_log(std::string_view name) {
+  if (!may_name_a_log(name)) return std::nullopt;
+  NameParts parts;
+  drop_suffix(name, ".tmp");
+  drop_suffix(name, ".gz");
+  parts.age = drop_rotation(name);
+  parts.base = parts.stem = name;
+  return parts;
 }
 
 std::string_view directory_of(std::string_view path) {
@@ -246,15 +247,40 @@ std::int64_t stamp_of(std::string_view digits) {
   return value > ReadOrder::kNoStamp / scale ? ReadOrder::kNoStamp : value * scale;
 }
 
+bool is_console_name(std::string_view name) {
+  constexpr std::string_view kConsoles[] = {"stdout.log", "stderr.log", "console.log",
+                                            "output.log"};
+  const bool slurm = (name.ends_with(".out") || name.ends_with(".err")) && name.size() > 4;
+  const bool nemo = name.starts_with("nemo_log_") && name.ends_with(".txt");
+  return slurm || nemo || std::ranges::find(kConsoles, name) != std::end(kConsoles);
+}
+
+std::string_view without_rotation(std::string_view name) {
+  drop_suffix(name, ".tmp");
+  drop_suffix(name, ".gz");
+  (void)drop_rotation(name);
+  return name;
+}
+
+bool may_name_a_log(std::string_view name) {
+  // What trainwatch says of a job reads like what the job says.
+  if (name.starts_with('.') || name.starts_with("trainwatch") || is_trace_name(name)) return false;
+  name = without_rotation(name);
+  const bool ends = name.ends_with(".log") || name.ends_with(".txt");
+  return ends || name.find('.') == std::string_view::npos;
+}
+
 bool is_trace_name(std::string_view name) {
   return parts_of(name).has_value();
 }
 
 FilePlace place_of(const std::string& path) {
   const std::string_view directory = directory_of(path);
-  const auto parts = parts_of(name_of(path));
+  auto parts = parts_of(name_of(path));
+  const bool is_trace = parts.has_value();
+  if (!is_trace) parts = parts_of_log(name_of(path));
   std::optional<FilePlace> place;
-  if (parts) {
+  if (is_trace) {
     for (const auto layout : {profiler, tensorflow, timeline, system_metrics, trial_events}) {
       if (!place) place = layout(directory, parts->stem);
     }

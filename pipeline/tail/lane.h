@@ -43,6 +43,19 @@ FilePlace place_of(const std::string& path);
 // dumps that end in their rank: "nccl_trace_rank_12".
 bool is_trace_name(std::string_view name);
 
+// Where launchers put what a job prints: Slurm and nohup, torchrun, W&B, NeMo. Other logs may be of
+// anything.
+bool is_console_name(std::string_view name);
+
+// "train.log" of "train.log.2.gz": without what rotation, compression and a writer that is not done
+// put behind a name.
+std::string_view without_rotation(std::string_view name);
+
+// True for names that say nothing about what is in the file: .log, .txt, or no ending at all, and
+// the same rotated or compressed, but for hidden files and trainwatch's own. Contents decide
+// whether such a file is a log of a training.
+bool may_name_a_log(std::string_view name);
+
 // Converts a time stamp of 10 (s), 13 (ms), 16 (us) or 19 (ns) digits to nanoseconds; otherwise
 // kNoStamp.
 std::int64_t stamp_of(std::string_view digits);

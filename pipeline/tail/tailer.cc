@@ -9,17 +9,19 @@
 #include "pipeline/tail/file_reader.h"
 #include "pipeline/tail/file_table.h"
 #include "pipeline/tail/lane_ends.h"
+#include "pipeline/tail/log_search.h"
 #include "pipeline/tail/watch_root.h"
 
 namespace trainwatch {
 struct Tailer::Impl {
   Impl(FileSystem& file_system, std::vector<WatchRoot> watch_roots, TailLimits tail_limits,
-       const TailCheckpoint& resume)
+       const TailCheckpoint& resume, ContentProbe probe)
       : files(file_system),
         roots(std::move(watch_roots)),
         limits(tail_limits),
         clock(limits.longest_gap),
         table(files, limits, clock),
+        logs(files, roots, limits, clock, std::move(probe)),
         reader(table, roots, limits, clock),
         discovered(files, table, reader, limits, clock),
         ends(table, discovered, limits, clock),
@@ -55,6 +57,7 @@ struct Tailer::Impl {
   TailLimits limits;
   PatienceClock clock;
   FileTable table;
+  LogSearch logs;
   FileReader reader;
   DiscoveredFiles discovered;
   LaneEnds ends;
@@ -66,7 +69,7 @@ struct Tailer::Impl {
 };
 
 void Tailer::Impl::look(TailSink& sink) {
-  list_roots(files, roots, limits.max_depth, listing);
+  logs.list(table, listing);
   checkpoints.scan(files, listing.checkpoints, sink);
   checkpoints_due = false;
   // Sizes come after the listing: by then, a file older than a listed one of its lane is complete.
@@ -215,8 +218,8 @@ void Tailer::Impl::drop_vanished(TailSink& sink) {
 }
 
 Tailer::Tailer(FileSystem& files, std::vector<WatchRoot> roots, TailLimits limits,
-               const TailCheckpoint& resume)
-    : impl_(std::make_unique<Impl>(files, std::move(roots), limits, resume)) {}
+               const TailCheckpoint& resume, ContentProbe probe)
+    : impl_(std::make_unique<Impl>(files, std::move(roots), limits, resume, std::move(probe))) {}
 
 Tailer::~Tailer() = default;
 
@@ -224,6 +227,7 @@ void Tailer::scan(TailSink& sink, ScanTime now) {
   Impl& p = *impl_;
   ++p.scan_number;
   p.clock.advance(now);
+  p.logs.begin_scan();
   p.look(sink);
   if (p.discovered.look_again()) {
     for (const auto& file : p.table.all()) file->presence.unseen();
@@ -266,12 +270,15 @@ bool Tailer::Impl::look_again(TrackedFile& file) {
 }
 
 bool Tailer::settled() const {
-  return impl_->discovered.holds().empty() && impl_->table.settled();
+  const Impl& p = *impl_;
+  const bool searching = p.logs.unfinished() || p.logs.waits();
+  return !searching && p.discovered.holds().empty() && p.table.settled();
 }
 
 void Tailer::look_at(const std::vector<std::string>& paths) {
   for (const std::string& path : paths) {
     if (TrackedFile* const file = impl_->table.at_path(path)) file->presence.next_look = Nanos{0};
+    impl_->logs.look_at(path);
   }
 }
 
@@ -297,7 +304,11 @@ bool Tailer::refresh(const std::vector<std::string>& paths) {
   std::vector<TrackedFile*> changed;
   for (const std::string& path : paths) {
     TrackedFile* const file = p.table.at_path(path);
-    if (file == nullptr) continue;
+    if (file == nullptr) {
+      p.logs.look_at(path);
+      any_begins = any_begins || p.logs.awaits(path);
+      continue;
+    }
     if (p.look_again(*file)) any_begins = true;
     changed.push_back(file);
   }
@@ -351,6 +362,18 @@ const std::vector<std::string>& Tailer::missing_roots() const {
 
 const SkippedPaths& Tailer::skipped() const {
   return impl_->listing.skipped;
+}
+
+bool Tailer::has_unlooked() const {
+  return impl_->logs.unfinished();
+}
+
+std::uint64_t Tailer::looks() const {
+  return impl_->logs.heads().looks();
+}
+
+std::uint64_t Tailer::bytes_looked_at() const {
+  return impl_->logs.heads().bytes_looked_at();
 }
 
 const std::vector<std::string>& Tailer::directories() const {

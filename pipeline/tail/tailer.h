@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "pipeline/tail/checkpoint_files.h"
+#include "pipeline/tail/content_probe.h"
 #include "pipeline/tail/file_system.h"
 #include "pipeline/tail/known_file.h"
 #include "pipeline/tail/patience.h"
@@ -63,6 +64,13 @@ struct TailLimits {
   Nanos first_retry = std::chrono::seconds(1);
   Nanos longest_retry = std::chrono::minutes(1);
   Nanos longest_retry_of_lane = std::chrono::seconds(4);
+  // Files of which only the contents can show that they are logs: how many are known at a time, how
+  // much of each is looked at, and of all together in one scan.
+  std::size_t max_candidates = 4096;
+  std::size_t head_bytes = std::size_t{256} << 10U;
+  std::size_t scan_head_bytes = std::size_t{16} << 20U;
+  // How long one that may be a copy of another one waits for more records of both.
+  Nanos copy_patience = std::chrono::minutes(1);
   // A network file system may report a stale size for a while (NFS: 3 s by default).
   Nanos shrunk = std::chrono::seconds(4);
   // See PatienceClock. Must exceed the interval between two scans.
@@ -128,8 +136,10 @@ struct TailedFile {  // for /api/v1/status
 
 class Tailer {
  public:
+  // `probe` is asked about files whose names do not say what they are. Without it these are not
+  // read.
   Tailer(FileSystem& files, std::vector<WatchRoot> roots, TailLimits limits = {},
-         const TailCheckpoint& resume = {});
+         const TailCheckpoint& resume = {}, ContentProbe probe = {});
   ~Tailer();
 
   // Looks for new, renamed, grown, truncated and vanished files. A root that does not exist yet is
@@ -144,7 +154,7 @@ class Tailer {
   void look_at_all();
   // Checks whether known, unfinished files have grown or shrunk; lists no directory and finds no
   // new, renamed or vanished files. For wake-ups between scans, which it does not replace. False: a
-  // file got its first bytes, and can only be read after a scan.
+  // file got its first bytes, or what shows that it is a log, and can only be read after a scan.
   bool refresh();
   // The same for the files at these paths only.
   bool refresh(const std::vector<std::string>& paths);
@@ -164,6 +174,11 @@ class Tailer {
   const std::vector<std::string>& missing_roots() const;
   // What the last scan found and does not read.
   const SkippedPaths& skipped() const;
+  // The last scan looked at as many beginnings of files as one may; there are more.
+  bool has_unlooked() const;
+  // How often beginnings of files were read to find out what they are, and how much of them.
+  std::uint64_t looks() const;
+  std::uint64_t bytes_looked_at() const;
   // The directories listed by the last scan, for InotifyHint.
   const std::vector<std::string>& directories() const;
 

@@ -8,6 +8,7 @@
 #include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -60,6 +61,9 @@ enum class SkipReason : std::uint8_t {
   not_regular,    // named like a trace, but a FIFO, device or socket
   too_deep,       // a directory below the deepest one that is listed
   same_file,      // a hard link, or a link that is followed, to a file that is read by another name
+  no_known_format,  // its name does not say what it is, and nothing in its first bytes does so far
+  not_looked_at,    // the same, and there are too many such files to look at all of them
+  copy,             // holds the same records as another file, which is read
   count_,
 };
 std::string_view to_string(SkipReason reason);
@@ -68,13 +72,16 @@ std::string_view to_string(SkipReason reason);
 class SkippedPaths {
  public:
   static constexpr std::size_t kKept = 64;
+  // Of each kind that a data set has by the thousand.
+  static constexpr std::size_t kKeptOfMany = 16;
   struct Skipped {
     std::string path;
     SkipReason reason{};
+    std::string of{};  // the path that is read instead; of copies
     auto operator<=>(const Skipped&) const = default;
   };
 
-  void add(std::string path, SkipReason reason);
+  void add(std::string path, SkipReason reason, std::string of = {});
   std::uint64_t count(SkipReason reason) const { return counts_[static_cast<std::size_t>(reason)]; }
   const std::vector<Skipped>& first() const { return first_; }
 
@@ -82,6 +89,8 @@ class SkippedPaths {
   std::array<std::uint64_t, static_cast<std::size_t>(SkipReason::count_)> counts_{};
   std::vector<Skipped> first_;
 };
+
+class CandidateList;
 
 // What is below the watched roots.
 struct Listing {
@@ -98,7 +107,11 @@ struct Listing {
 // once, on its own. Symbolic links to directories are not followed: what lies below the root is
 // found in its place. The traces of incidents that trainwatch keeps beside its state are passed
 // over. What cannot be listed is left out; the next listing tries again.
+//
+// Files that may be logs (candidate.h) go to `candidates`, if there is such a list, but for those
+// of which `is_known` says that they are read already.
 void list_roots(FileSystem& files, const std::vector<WatchRoot>& roots, int max_depth,
-                Listing& listing);
+                Listing& listing, CandidateList* candidates = nullptr,
+                const std::function<bool(const std::string&)>& is_known = {});
 
 }  // namespace trainwatch

@@ -27,6 +27,8 @@
 #include "pipeline/decode/flight_recorder/watchdog_line.h"
 #include "pipeline/decode/format.h"
 #include "pipeline/decode/path_metadata.h"
+#include "pipeline/tail/lane.h"
+#include "pipeline/tail/candidate.h"
 
 namespace trainwatch {
 namespace {
@@ -571,23 +573,10 @@ Detection detect_text(std::string_view head) {
   return kBrackets.find(head[next]) == std::string_view::npos ? Detection::yes : Detection::no;
 }
 
-// "a.out" of "a.out.2", an older piece of it.
-std::string_view without_rotation(std::string_view name) {
-  const std::size_t digits = name.find_last_not_of("0123456789") + 1;
-  const bool rotated = digits > 1 && digits < name.size() && name[digits - 1] == '.';
-  return rotated ? name.substr(0, digits - 1) : name;
-}
-
-std::string_view plain_name(std::string_view path) {
-  std::string_view name = base_name(path);
-  if (name.ends_with(".gz")) name.remove_suffix(3);
-  return without_rotation(name);
-}
-
 // By the name, because any text may be what a job prints.
 Detection detect_console(const FormatClue& clue) {
   if (clue.kind != FormatClue::Kind::head) return Detection::no;
-  const std::string_view name = plain_name(clue.path);
+  const std::string_view name = without_rotation(base_name(clue.path));
   const auto formats = DeclaredFormats::or_presets(clue.declared).lines();
   const bool named = std::ranges::any_of(formats, [&clue](const LinePattern& format) {
     return is_named_for(format.declaration(), clue.path);
@@ -600,9 +589,9 @@ Detection detect_console(const FormatClue& clue) {
 // Of other names, after every other format has been asked.
 Detection detect_other_text(const FormatClue& clue) {
   if (clue.kind != FormatClue::Kind::head) return Detection::no;
-  const std::string_view name = plain_name(clue.path);
-  const bool may_be = name.ends_with(".txt") || name.find('.') == std::string_view::npos;
-  if (!may_be) return Detection::no;
+  const std::string_view name = without_rotation(base_name(clue.path));
+  // Without an ending it may be anything, also a damaged file of another format.
+  if (claim_of(name) > NameClaim::text) return Detection::no;
   const bool binary = std::ranges::any_of(clue.head.substr(0, 512), [](char c) {
     const auto byte = static_cast<unsigned char>(c);
     return byte < 0x20 && c != '\t' && c != '\r' && c != '\n' && c != '\b' && c != '\x1b';
