@@ -106,7 +106,7 @@ bool is_duration_per(const TagWords& tag, std::string_view things) {
   for (std::size_t i = 1; i < tag.size(); ++i) {
     if (!tag.is(i, things)) continue;
     if (tag.is(i - 1, kDurations)) return true;
-    if (tag.is(i - 1, "time") && tag.is(i, "step|iter|iteration|batch")) return true;
+    if (tag.is(i - 1, "time") && tag.is(i, "step|iter|iteration")) return true;
     if (tag.is(i - 1, "per") && tag.find(kTimes) < i - 1) return true;
   }
   return false;

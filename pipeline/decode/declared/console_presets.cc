@@ -389,7 +389,6 @@ std::vector<FormatDeclaration> console_presets() {
        .fields =
            {
                {"G_GAN", loss},
-               {"G_L1", loss},
                {"G_A", loss},
                {"G_B", loss},
                {"D_A", loss},

@@ -79,6 +79,7 @@ double unit_of(std::string_view text, ScalarKind kind) {
   if (kind == ScalarKind::mfu_ratio) return text.starts_with('%') ? 0.01 : 1;
   const bool duration = kind == ScalarKind::step_seconds || kind == ScalarKind::data_seconds ||
                         kind == ScalarKind::elapsed_seconds;
+  if (duration && text.starts_with(' ')) text.remove_prefix(1);
   if (duration && text.starts_with("us")) return 1e-6;
   if (duration) return text.starts_with("ms") ? 1e-3 : 1;
   if (kind != ScalarKind::memory_bytes) return 1;

@@ -27,8 +27,8 @@
 #include "pipeline/decode/flight_recorder/watchdog_line.h"
 #include "pipeline/decode/format.h"
 #include "pipeline/decode/path_metadata.h"
-#include "pipeline/tail/lane.h"
 #include "pipeline/tail/candidate.h"
+#include "pipeline/tail/lane.h"
 
 namespace trainwatch {
 namespace {
@@ -40,8 +40,8 @@ constexpr std::uint64_t kEnoughLosses = 3;
 // What launchers print when a job has ended: Slurm, and torchrun after its last attempt.
 constexpr std::string_view kEndsOfJobs[] = {"slurmstepd: error: *** ", "ChildFailedError"};
 // What lines that are guessed at have.
-constexpr std::string_view kGuessed[] = {"loss", "Loss", "LOSS",  "step",  "Step",
-                                         "iter", "Iter", "epoch", "Epoch", "EPOCH"};
+constexpr std::string_view kGuessed[] = {"loss", "Loss",  "LOSS",  "step",  "Step",   "iter",
+                                         "Iter", "epoch", "Epoch", "EPOCH", "pisode", "it ["};
 
 bool ends_a_job(std::string_view line) {
   return std::ranges::any_of(kEndsOfJobs, [line](std::string_view text) {
@@ -133,7 +133,7 @@ class ConsoleDecoder final : public Decoder {
   bool take_other(std::string_view text, EventBatch& out);
   bool says_done(std::string_view text) const;
   bool take_end(std::string_view text, bool done, EventBatch& out);
-  std::optional<Time> time_of(std::string_view text, std::string_view own);
+  void place_in_time(std::string_view text, std::string_view own, DeclaredRecord& record);
   SubjectId subject() const { return emitter_.has_begun() ? emitter_.subject() : SubjectId::none; }
   std::string_view without_colours(std::string_view text);
   // The index of a field for the emitter.
@@ -347,9 +347,16 @@ bool ConsoleDecoder::take_end(std::string_view text, bool done, EventBatch& out)
 
 // tqdm draws its bar again after each record, and at most ten times a second otherwise, so that the
 // one before a record may be old. An evaluation has a bar of its own, with fewer steps.
+//
+// Where the bar is not drawn again the one behind is of the next step. Then the record is of the
+// step before it, if that one is a round number, as steps are logged in.
 bool ConsoleDecoder::take_bar(std::string_view text) {
   const auto bar = read_progress_bar(text);
   if (!bar || bar->total < bar_.total) return false;
+  constexpr int kRound = 5;
+  const bool next = !pending_.empty() && bar->step == bar_.step + 1;
+  const bool before = next && bar_.step % kRound == 0 && bar->step % kRound != 0;
+  if (before) return true;
   bar_ = *bar;
   return true;
 }
@@ -383,11 +390,17 @@ bool ConsoleDecoder::take_watchdog(std::string_view text) {
   return true;
 }
 
-// `own`: as the format finds it in the line; empty: wherever loggers write it.
-std::optional<Time> ConsoleDecoder::time_of(std::string_view text, std::string_view own) {
-  if (own.empty()) return read_line_prefix(text, context_.written).at;
-  const auto at = clock_.read(own);
-  return at ? at : clock_.read_any(own);
+// Time and rank. `own`: the time as the format finds it in the line; empty: wherever loggers write
+// it.
+void ConsoleDecoder::place_in_time(std::string_view text, std::string_view own,
+                                   DeclaredRecord& record) {
+  const bool prefixed = own.empty() || (!text.empty() && is_digit(text.front()));
+  const PrefixedLine line = prefixed ? read_line_prefix(text, context_.written) : PrefixedLine{};
+  record.rank = prefixed ? line.rank : rank_of_line(text);
+  record.at = line.at;
+  if (own.empty()) return;
+  record.at = clock_.read(own);
+  if (!record.at) record.at = clock_.read_any(own);
 }
 
 void ConsoleDecoder::emit(std::string_view text, const LineLayout& layout, EventBatch& out) {
@@ -396,8 +409,7 @@ void ConsoleDecoder::emit(std::string_view text, const LineLayout& layout, Event
   const std::int64_t epoch = format.epoch_from_line ? epoch_ : kNoStep;
   DeclaredRecord record;
   record.step = format.step_from_bar ? bar_.step : pattern.step(text, layout, epoch);
-  record.rank = rank_of_line(text);
-  record.at = time_of(text, layout.time.of(text));
+  place_in_time(text, layout.time.of(text), record);
   notes_.before_record(out);
   if (format.block) open_block(layout.format, record);
   bool begun = false;
@@ -434,7 +446,8 @@ bool ConsoleDecoder::take_block(std::string_view text, EventBatch& out) {
       text.substr(std::min(text.find_first_not_of(" \t#*-|="), text.size()));
   if (trimmed.empty()) return true;
   const std::size_t sign = trimmed.find_first_of(":=");
-  const bool pair = sign != std::string_view::npos && begins_with_scalar(trimmed.substr(sign + 1));
+  const bool pair = sign != std::string_view::npos && !is_digit(trimmed.front()) &&
+                    begins_with_scalar(trimmed.substr(sign + 1));
   if (!pair) {
     block_.lines_left = 0;
     return false;
@@ -485,8 +498,7 @@ void ConsoleDecoder::emit_guessed(std::string_view text, const GuessedLine& read
                                   EventBatch& out) {
   DeclaredRecord record;
   record.step = form.step_of(read);
-  record.rank = rank_of_line(text);
-  record.at = time_of(text, {});
+  place_in_time(text, {}, record);
   record.guessed = true;
   if (!emitter_.begin(record, text, form.steps)) return;
   ++records_;
@@ -561,7 +573,9 @@ Detection detect_text(std::string_view head) {
   const std::size_t begin = head.find_first_not_of(" \t\r\n");
   if (begin == std::string_view::npos) return Detection::undecided;
   const char first = head[begin];
-  if (first == '\0' || first == '\x80') return Detection::no;
+  const auto byte = static_cast<unsigned char>(first);
+  const bool binary = (byte < 0x20 && first != '\x1b' && first != '\b') || byte == 0x7f;
+  if (binary || (byte >= 0x80 && byte < 0xc2)) return Detection::no;
   if (first == '\xEF') {  // a byte order mark, or a letter
     if (head.size() < begin + 3) return Detection::undecided;
     return head.substr(begin).starts_with("\xEF\xBB\xBF") ? Detection::yes : Detection::no;
@@ -592,11 +606,7 @@ Detection detect_other_text(const FormatClue& clue) {
   const std::string_view name = without_rotation(base_name(clue.path));
   // Without an ending it may be anything, also a damaged file of another format.
   if (claim_of(name) > NameClaim::text) return Detection::no;
-  const bool binary = std::ranges::any_of(clue.head.substr(0, 512), [](char c) {
-    const auto byte = static_cast<unsigned char>(c);
-    return byte < 0x20 && c != '\t' && c != '\r' && c != '\n' && c != '\b' && c != '\x1b';
-  });
-  return binary ? Detection::no : detect_text(clue.head);
+  return detect_text(clue.head);
 }
 
 }  // namespace

@@ -92,11 +92,21 @@ const FormatDeclaration* knows_header(const DeclaredFormats& formats,
   return best;
 }
 
+// What a column may be called, and a piece of a log line hardly is.
+bool is_name(std::string_view cell) {
+  constexpr std::size_t kLongestName = 64;
+  constexpr std::ptrdiff_t kMostBlanks = 3;
+  return cell.size() <= kLongestName &&
+         cell.find_first_of("=:{}[]<>!?") == std::string_view::npos &&
+         std::ranges::count(cell, ' ') <= kMostBlanks;
+}
+
 // One that knows the header, or else what its names say. nullopt: neither.
 std::optional<FormatDeclaration> format_of(const DeclaredFormats& formats,
                                            std::vector<std::string_view> cells) {
   if (const FormatDeclaration* const known = knows_header(formats, cells)) return *known;
   if (cells.front().empty()) cells.front() = kIndex;
+  if (cells.size() < 2 || !std::ranges::all_of(cells, is_name)) return std::nullopt;
   auto guessed = guess_format(DeclaredKind::csv, cells);
   const bool loss = std::ranges::any_of(cells, [](std::string_view cell) {
     return meaning_of_tag(cell, {}).kind == ScalarKind::loss;

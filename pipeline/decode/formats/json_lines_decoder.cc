@@ -309,20 +309,14 @@ void JsonLinesDecoder::state(StateIo& io) {
   if (format_ == nullptr && format == guessed_->name) format_ = &*guessed_;
 }
 
-bool is_named_as_lines(std::string_view path) {
-  if (path.ends_with(".gz")) path.remove_suffix(3);
-  return path.ends_with(".jsonl") || path.ends_with(".ndjson");
-}
-
 // By its first lines, which have ended; of a file whose name promises nothing only the first one is
 // asked for, with its first member, so that other formats may know it before.
 Detection detect_json_lines(const FormatClue& clue) {
   if (clue.kind == FormatClue::Kind::event) return Detection::no;
   const DeclaredFormats& formats = DeclaredFormats::or_presets(clue.declared);
-  const bool named = is_named_as_lines(clue.path) ||
-                     std::ranges::any_of(formats.json(), [&clue](const FormatDeclaration& format) {
-                       return is_named_for(format, clue.path);
-                     });
+  const bool named = std::ranges::any_of(formats.json(), [&clue](const FormatDeclaration& format) {
+    return is_named_for(format, clue.path);
+  });
   if (named != (clue.kind == FormatClue::Kind::head)) return Detection::no;
   std::string_view rest = clue.head;
   JsonLine line;

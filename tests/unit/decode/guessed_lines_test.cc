@@ -84,7 +84,7 @@ TEST(GuessedJson, StepTimeAndMeaningsByName) {
   EXPECT_EQ(declared_of("/w/history.jsonl", "{\"step\":1,\"loss\":2}\n"),
             "json_lines guessed_json");
   EXPECT_EQ(declared_of("/w/data.jsonl", "{\"id\":1,\"text\":\"a loss\",\"step\":\"2\"}\n"),
-            "undecided ");
+            "unknown ");
 }
 
 TEST(GuessedCsv, SeparatorsAndIndexesWithoutAName) {

@@ -263,7 +263,7 @@ TEST(RunNotes, OfTorchtitan) {
       titan("14:13:00", "Training completed");
   NoteRun run{"/w/slurm-1.out", kWritten};
   run.feed(log);
-  EXPECT_EQ(run.decoder().records(), 2U);
+  EXPECT_EQ(run.decoder().records(), 3U);
   EXPECT_THAT(run.notes(),
               ElementsAre("launched 14:10:00", "saw 14:11:02", "checkpoint 0.65 s 14:11:03",
                           "evaluation 14:11:04", "completed 14:13:00"));

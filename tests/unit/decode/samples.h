@@ -270,6 +270,50 @@ inline const std::string kNvrxCycle =
     "  \"cycle_end_time\": \"2023-11-14T22:15:20Z\",\n  \"cycle_log_file\": \"\",\n"
     "  \"active_nodes\": \"n[001-004]\",\n  \"active_ranks\": \"0-3\"\n}\n";
 
+// Epochs on lines of their own, an evaluation, bars, times, a counter that begins anew, a torn
+// line.
+inline const std::string kGuessedText =
+    "2026-09-21 14:00:00,125 INFO start\n"
+    "Epoch 1/3\n2026-09-21 14:00:01,125 INFO step 10/40 | loss: 2.5 | lr 1e-3 | time: 1.5s\n"
+    "2026-09-21 14:00:02,125 INFO step 20/40 | loss: 2.25 | lr 1e-3 | time: 3.0s\r\n"
+    "val Loss: 2.75 acc 0.5\nEpoch 2/3\n"
+    "2026-09-21 14:00:03,125 INFO step 10/40 | loss: nan | lr 1e-3 | time: 4.5s\n"
+    "val Loss: 2.5 acc 0.5\nEpoch 3/3\nval Loss: 2.25 acc 0.5\n"
+    "Epoch 2:  45%|\xE2\x96\x88\xE2\x96\x88 | 90/200 [00:31<00:38,  2.90it/s, loss=2.3]\r"
+    "Epoch 2:  46%|\xE2\x96\x88\xE2\x96\x88 | 92/200 [00:31<00:38,  2.90it/s, loss=2.2]\n"
+    "2026-09-21 14:00:04,125 INFO step 20/40 | loss: 2.0 | lr 1e-3 | ti";
+
+// Lines of four presets, one of which has its values in the lines behind; an unknown one between.
+inline const std::string kSeveralPresets =
+    "[2026-09-21 14:13:20,101] [INFO] [logging.py:96:log_dist] [Rank 0] step=0, skipped=0, "
+    "lr=[0.0], mom=[(0.9, 0.95)]\n"
+    " [2026-09-21 14:13:22] iteration        2/    5000 | consumed samples: 256 | elapsed time per "
+    "iteration (ms): 1811.8 | lm loss: 1.17E+01 |\nhello\n"
+    "                 Learning iteration 3/1500\n\n   Mean value loss: 0.25\n   Mean reward: "
+    "5.5\n\n"
+    "Epoch 4/30\n 12/782 [=====>....] - ETA: 10s - 15ms/step - loss: 5.25\r"
+    " 13/782 [=====>....] - ETA: 10s - 15ms/step - loss: 5.125\nend of it\n";
+
+inline const std::string kGuessedJson =
+    R"({"global_step":10,"metrics":{"loss":2.5,"deep":{"lr":0.001}},"ts":1790000000.5,"name":"a"}
+{"event":"saved"}
+{"global_step":20,"metrics":{"loss":"NaN"},"ts":"2026-09-21T14:13:22.1Z"}
+
+{"global_step":30,"metrics":{"loss":
+{"global_step":30,"metrics":{"loss":2.25)";
+
+inline const std::string kGuessedCsv =
+    "\xEF\xBB\xBF;train loss;val_acc;timestamp\r\n0;2.5;0.5;1790000000\r\n1;nan;;1790000010\r\n"
+    "2;2.25;0.75";
+
+// A line in two pieces, colours, one that is no line of docker's, and one that is torn.
+inline const std::string kDockerLog =
+    R"({"log":"[rank3]: step: 7  loss:  7.5  ","stream":"stdout","time":"2026-09-21T14:13:22.1Z"}
+{"log":"tps: 12\n","stream":"stdout","time":"2026-09-21T14:13:22.1Z"}
+{"log":"\u001b[31mstep: 8  loss:  7.25  tps: 12\n","stream":"stderr","time":"2026-09-21T14:13:23.1Z"}
+{"log":7}
+{"log":"step: 9  loss:  7.0  tps: 12\n","stream":"std)";
+
 // Empty cells, a second header, quotes, a row that lacks a cell, a last one that is torn.
 inline const std::string kCsv =
     "epoch,step,train_loss,lr-Adam\r\n0,4,1.5,\r\n0,9,nan,0.001\r\n"
@@ -355,6 +399,11 @@ inline std::vector<SampleFile> sample_files() {
       {"csv", "/w/lightning_logs/version_0/metrics.csv", kCsv},
       {"nvidia-smi", "/w/gpu.log", kNvidiaSmi},
       {"nvidia-smi dmon", "/w/dmon.txt", kNvidiaSmiMonitor},
+      {"text of a trainer that nobody knows", "/w/log.txt", kGuessedText},
+      {"text of several presets", "/w/several.log", kSeveralPresets},
+      {"json lines that nobody knows", "/w/history.jsonl", kGuessedJson},
+      {"csv that nobody knows", "/w/history.csv", kGuessedCsv},
+      {"docker's log", "/w/4f0c-json.log", kDockerLog},
       {"console of a watchdog", "/w/attempt_0/6/stderr.log", kConsoleWatchdog},
   };
 }
