@@ -122,6 +122,18 @@ void RunLedger::begin_by(Attempt& attempt, Time at) {
   attempt.info.began = began_ = at;
 }
 
+// A launcher's clock may be ahead of that of its job's log, as one of another zone is: an attempt
+// whose first record was written before it was launched began with that.
+void RunLedger::begin_before_launch(Attempt& attempt, const Step& first, Time at) {
+  const bool before = first.origin == Origin::log && first.end() < attempt.info.began &&
+                      attempt.info.began - first.end() < kGoneAfter;
+  const std::size_t place = place_of(attempt);
+  if (!before || attempt.has_steps() || place == 0) return;
+  const Attempt& last = attempts_[place - 1];
+  if (!last.finalized && first.end() >= last.evidence)
+    attempt.info.began = std::max(at, last.evidence);
+}
+
 // Where what the rank says at this time belongs.
 RunLedger::Place RunLedger::place_of(const Writer& writer, Time at, const Clock& clock) {
   const Place known = find(writer.rank);
@@ -287,6 +299,7 @@ void RunLedger::on(const Writer& writer, const Step& step, const Clock& clock) {
   const bool numbered = own.rank->number != kNoStep;
   if (numbered && step.restarts && step.begin >= own.rank->activity - kGrace) {
     own = move_on(writer, began, 0, clock);
+    begin_before_launch(*own.attempt, step, began);
   } else if (numbered && step.number != kNoStep && step.number <= own.rank->number) {
     own.rank->base += own.rank->number + 1 - step.number;
     own.attempt->numbers_repeat = true;

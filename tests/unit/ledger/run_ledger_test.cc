@@ -442,4 +442,42 @@ TEST(RunLedgerTest, LongerSequencesAtTheSameThroughputAreNoLoss) {
   }
 }
 
+// A step of a log that was written at `at`, in seconds.
+Step record(std::int64_t number, double at, double seconds) {
+  Step step;
+  step.start = Time{from_seconds(at - seconds)};
+  step.begin = step.start;
+  step.duration = from_seconds(seconds);
+  step.number = number;
+  step.subject = MadeUpJob::subject(0);
+  step.origin = Origin::log;
+  return step;
+}
+
+constexpr double kOldDay = 1.6e9;
+
+TEST(RunLedgerTest, AnAttemptBeginsWithItsFirstRecordWhateverItsLauncherSays) {
+  const RunLedger::Writer writer{MadeUpJob::subject(0), 0};
+  RunLedger ledger;
+  const auto write = [&](std::int64_t number, double at, bool restarts) {
+    Step step = record(number, kOldDay + at, 2);
+    step.restarts = restarts;
+    ledger.on(writer, step, {});
+    ledger.advance({}, nullptr);
+  };
+  for (int k = 1; k <= 300; ++k) write(k, 2 * k, false);
+  ledger.on(writer, evidence(kOldDay + 600, EndClass::cuda_out_of_memory, EndWeight::cause), {});
+  RunNote launched;
+  launched.kind = RunNote::Kind::launched;
+  launched.at = Time{from_seconds(kOldDay + 5200)};
+  ledger.on({}, launched, {});
+  for (int k = 1; k <= 400; ++k) write(200 + k, 4200 + 2 * k, k == 1);
+  ledger.advance(kReplay, nullptr);
+  const Life life = ledger.life(kReplay);
+  ASSERT_EQ(life.attempts.size(), 2U);
+  EXPECT_EQ(life.redone_steps, 100U);
+  EXPECT_NEAR(life.parts[LifePart::redone], 200, 4);
+  EXPECT_NEAR(life.parts[LifePart::down], 3600, 4);
+}
+
 }  // namespace trainwatch::run_ledger_test
