@@ -62,10 +62,18 @@ Time RunLedger::now(const Clock& clock) const {
 }
 
 // If the times in a file are those of another day than it was written on, its writer's clock is
-// wrong, or somebody plays an old job.
-void RunLedger::read(Time written) {
+// wrong, somebody plays an old job, or the file is a copy.
+void RunLedger::read(Time written, const Clock& clock) {
   if (latest_ == std::exchange(latest_read_, latest_)) return;
   behind_ = written - latest_ > kGoneAfter ? written - latest_ : Nanos{};
+  if (!first_read_) first_read_ = clock.second;
+  grows_ = grows_ || clock.second != *first_read_;
+}
+
+// All that there is of it was there when it was found, and is of another day: until there is more,
+// it is the copy of a log.
+bool RunLedger::is_old_log() const {
+  return origin_ == Origin::log && behind_ > Nanos{} && !grows_;
 }
 
 RunLedger::Place RunLedger::find(SubjectId rank) {
@@ -541,6 +549,13 @@ std::optional<Time> RunLedger::ending(const Attempt& attempt, const Clock& clock
   return std::nullopt;
 }
 
+// As it is shown. An old log is over before its silence has lasted: nothing is booked for that, as
+// it may be a job that somebody plays.
+std::optional<Time> RunLedger::shown_ending(const Attempt& attempt, const Clock& clock) const {
+  const auto end = ending(attempt, clock);
+  return !end && is_old_log() ? std::optional(attempt.evidence) : end;
+}
+
 void RunLedger::count(const Attempt& attempt, const JobIteration& iteration,
                       StepCounts& counts) const {
   const std::uint32_t redone = context_of(attempt, nullptr).old_steps(iteration);
@@ -783,7 +798,7 @@ LifeState RunLedger::state_of(const Attempt& attempt, const Clock& clock, Life& 
     if (life.end->how.what == EndClass::completed) return LifeState::finished;
     return life.end->is_cancellation() ? LifeState::cancelled : LifeState::failed;
   }
-  const auto ended = ending(attempt, clock);
+  const auto ended = shown_ending(attempt, clock);
   life.since = ended.value_or(attempt.info.began);
   const bool closed = attempt.all_closed();
   if (ended && closed) {
@@ -854,7 +869,7 @@ Life RunLedger::life(const Clock& clock) const {
   if (attempts_.empty()) return life;
   const Attempt& last = attempts_.back();
   life.state = state_of(last, clock, life);
-  const auto end = ending(last, clock);
+  const auto end = shown_ending(last, clock);
   life.until = end ? *end : now(clock);
   if (last.cut() != kNoTime) life.until = std::max(life.until, last.cut());
   life.until = std::max(life.until, last.info.began);
@@ -975,6 +990,8 @@ void RunLedger::state(StateIo& io) {
   io(latest_);
   io(latest_read_);
   io(behind_);
+  io(first_read_);
+  io(grows_);
   io(origin_);
   io(begun_);
   io(done_);

@@ -456,6 +456,44 @@ Step record(std::int64_t number, double at, double seconds) {
 
 constexpr double kOldDay = 1.6e9;
 
+TEST(RunLedgerTest, ALogOfAnotherDayIsOverUnlessItGrows) {
+  const RunLedger::Writer writer{MadeUpJob::subject(0), 0};
+  const Time written{from_seconds(1.8e9)};
+  RunLedger ledger;
+  RunLedger::Clock clock{written, 7, false};
+  for (int k = 0; k < 100; ++k) {
+    ledger.on(writer, record(k + 1, kOldDay + 2 * k, 2), clock);
+    ledger.advance(clock, nullptr);
+    if (k % 40 == 39) ledger.read(written, clock);  // one file is read in several pieces
+  }
+  ledger.read(written, clock);
+  Life life = ledger.life(clock);
+  EXPECT_EQ(life.state, LifeState::gone);
+  EXPECT_EQ(life.since, Time(from_seconds(kOldDay + 198)));
+  EXPECT_EQ(life.until, life.since);
+  EXPECT_EQ(resumed(ledger, 1).life(clock).state, LifeState::gone);
+
+  clock.now += std::chrono::seconds(2);
+  ++clock.second;
+  ledger.on(writer, record(101, kOldDay + 200, 2), clock);
+  ledger.read(clock.now, clock);
+  ledger.advance(clock, nullptr);
+  life = ledger.life(clock);
+  EXPECT_EQ(life.state, LifeState::running) << "somebody plays it";
+  EXPECT_EQ(life.attempts.size(), 1U);
+  EXPECT_EQ(resumed(ledger, 1).life(clock).state, LifeState::running);
+}
+
+TEST(RunLedgerTest, ALogOfTodayGoesOn) {
+  const RunLedger::Writer writer{MadeUpJob::subject(0), 0};
+  RunLedger ledger;
+  const RunLedger::Clock clock{Time{from_seconds(1.8e9 + 201)}, 7, false};
+  for (int k = 0; k < 100; ++k) ledger.on(writer, record(k + 1, 1.8e9 + 2 * k, 2), clock);
+  ledger.read(Time{from_seconds(1.8e9 + 198)}, clock);
+  ledger.advance(clock, nullptr);
+  EXPECT_EQ(ledger.life(clock).state, LifeState::running);
+}
+
 TEST(RunLedgerTest, AnAttemptBeginsWithItsFirstRecordWhateverItsLauncherSays) {
   const RunLedger::Writer writer{MadeUpJob::subject(0), 0};
   RunLedger ledger;
