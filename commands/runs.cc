@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <chrono>
 #include <ostream>
 #include <string>
 
@@ -16,15 +18,17 @@ namespace trainwatch {
 namespace {
 
 std::string sentences(const Engine& engine, std::size_t width) {
+  const auto today = std::chrono::time_point_cast<Nanos>(std::chrono::system_clock::now());
   std::string lines;
   for (const auto& [job, shown] : shown_runs(engine)) {
     const Headline& headline = shown.headline;
     const std::string& name = engine.interner().subjects[job].job;
     const Life& life = shown.view.life;
+    const Time now = goes_on(life.state) ? life.until : std::max(life.until, today);
     append_wrapped(
         lines,
         (name.empty() ? name : name + ": ") +
-            fill_headline(headline.text, headline.since, life.until, local_zone(headline.since)),
+            fill_headline(headline.text, headline.since, now, local_zone(headline.since), today),
         0, width);
     append_wrapped(lines, life_words(life), 2, width);
   }

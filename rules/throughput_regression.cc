@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "rules/curriculum_stages.h"
+#include "rules/falling_rates.h"
 #include "rules/format.h"
 #include "rules/time_parts.h"
 #include "rules/track_key.h"
@@ -70,10 +71,18 @@ struct Track {
 class ThroughputRegression final : public Rule {
  public:
   ThroughputRegression(const Params& params, const RuleContext& context)
-      : params_(params), interner_(context.interner), subject_(context.subject) {}
+      : params_(params),
+        interner_(context.interner),
+        subject_(context.subject),
+        rates_(context.interner) {}
+
+  void on_scalar(const Scalar& scalar, Verdicts& out) override {
+    rates_.on(scalar, {.known = warm_, .reported = scalar.ends_record && is_open(out)}, out);
+  }
 
   void on_step(const Step& step, Verdicts& out) override {
     if (step.mode == Mode::eval) return;  // its beginning is always slow, and it is no training
+    if (step.restarts) rates_.restart(step.end(), out);
     const std::string& key = track_key(step.mode, step.origin);
     Track& track = tracks_[{step.mode, step.origin}];
     if (step.opens_attempt) {
@@ -112,11 +121,13 @@ class ThroughputRegression final : public Rule {
                .figure = step.pace.recent,
                .opens = track.lost >= params_.least_lost_seconds},
               [&] { return describe(track, step, planned); });
+    if (is_open(out)) rates_.end(step.end(), out);
   }
 
   void state(StateIo& io) override {
     io(tracks_);
     io(warm_);
+    io(rates_);
     for (const auto& [which, track] : tracks_) {
       if (which.first >= Mode::count_ || which.second >= Origin::count_) io.fail();
     }
@@ -125,9 +136,16 @@ class ThroughputRegression final : public Rule {
   Lifecycle lifecycle() const override {
     return {.change = Lifecycle::Change::factor, .min_change = kMinChange};
   }
-  bool warming() const override { return !warm_; }
+  bool warming() const override { return !warm_ && !rates_.warm(); }
 
  private:
+  // An alert about the durations of steps.
+  bool is_open(const Verdicts& out) const {
+    return std::ranges::any_of(tracks_, [&out](const auto& known) {
+      return out.firings(track_key(known.first.first, known.first.second)) > 0;
+    });
+  }
+
   // Longer sequences or larger batches: nothing is lost. Where the phases are known they say so.
   // Elsewhere a stage of a curriculum and a slower machine are the same numbers, but the machine
   // knows no round steps.
@@ -267,6 +285,7 @@ class ThroughputRegression final : public Rule {
   const Interner& interner_;
   SubjectId subject_;
   std::map<std::pair<Mode, Origin>, Track> tracks_;
+  FallingRates rates_;
   bool warm_ = false;
 };
 
@@ -275,13 +294,15 @@ class ThroughputRegression final : public Rule {
 const RuleSpec& rule() {
   static const RuleSpec spec = make_spec<ThroughputRegression, Params>(
       {.id = "throughput_regression",
-       .version = 4,
+       .version = 5,
        .scope = Scope::rank,
        .summary = "Training has become slower and stays so.",
        .doc = "Per mode and writer: the level of the iteration times rose by 8 % or more and "
               "stayed there for 20 iterations (two CUSUM charts on the logarithm), or crept to "
               "1.35 times the best level that the attempt sustained. Ends when the level is "
-              "within 5 % of what it was before.",
+              "within 5 % of what it was before. Also, as a warning, a logged rate of samples or "
+              "tokens that fell to less than two thirds of its median for ten records or more, "
+              "where the durations do not say so.",
        .logged_steps = true,
        .incident = {.specificity = 65}},
       {field("least_lost_seconds", &Params::least_lost_seconds, 0, 86400,

@@ -12,6 +12,7 @@ namespace {
 constexpr double kMinuteSeconds = 60;
 constexpr double kHourSeconds = 3600;
 constexpr double kDaySeconds = 86400;
+constexpr auto kHalfAYear = std::chrono::hours(24 * 182);
 
 // Two significant digits below ten, none behind the point above.
 std::string short_figure(double number) {
@@ -91,17 +92,20 @@ std::string clock_words(Time time, Time now, const Zone& zone) {
   const bool near = now - time < std::chrono::minutes(10);
   char text[64];
   std::size_t size = 0;
-  if (!same_day) size = std::strftime(text, sizeof text, "%d %b ", &then);
-  if (!same_year) size += std::strftime(text + size, sizeof text - size, "%Y ", &then);
+  if (!same_day) size = std::strftime(text, sizeof text, " %b ", &then);
+  if (!same_year || now - time > kHalfAYear)
+    size += std::strftime(text + size, sizeof text - size, "%Y ", &then);
   size += std::strftime(text + size, sizeof text - size, "%H:%M", &then);
   if (near) size += std::strftime(text + size, sizeof text - size, ":%S", &then);
-  return std::string(text, size) + " " + zone.name;
+  const std::string day = same_day ? std::string() : std::to_string(then.tm_mday);
+  return day + std::string(text, size) + " " + zone.name;
 }
 
-std::string fill_headline(std::string_view text, Time since, Time now, const Zone& zone) {
+std::string fill_headline(std::string_view text, Time since, Time now, const Zone& zone,
+                          Time today) {
   std::string filled(text);
   if (since == kNoTime) return filled;
-  replace_all(filled, "{since}", clock_words(since, now, zone));
+  replace_all(filled, "{since}", clock_words(since, std::max(now, today), zone));
   replace_all(filled, "{for}", duration_words(now - since));
   return filled;
 }

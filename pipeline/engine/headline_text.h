@@ -29,11 +29,13 @@ std::string rate_words(double seconds_per_step);
 // "31 %" of 0.31; "below 1 %".
 std::string share_words(double share);
 // "14:02 CET", with the date if it is not that of `now`, with seconds if less than ten minutes lie
-// between them.
+// between them. The date has its year if that is another one or half a year lies between them.
 std::string clock_words(Time time, Time now, const Zone& zone);
 
 // Puts a clock time for {since}, and the time from then to `now` for {for}. A text without a
-// `since` (kNoTime) has neither.
-std::string fill_headline(std::string_view text, Time since, Time now, const Zone& zone);
+// `since` (kNoTime) has neither. `today`: when it is read, which may be long after `now`; kNoTime:
+// it is not.
+std::string fill_headline(std::string_view text, Time since, Time now, const Zone& zone,
+                          Time today = kNoTime);
 
 }  // namespace trainwatch

@@ -217,7 +217,7 @@ void Ledger::written(SubjectId job, Time at) {
 
 void Ledger::read(SubjectId job, Time written) {
   const auto run = runs_.find(job);
-  if (run != runs_.end()) run->second.read(written);
+  if (run != runs_.end()) run->second.read(written, clock_);
 }
 
 void Ledger::wrote_checkpoint(SubjectId rank, Time at) {
@@ -245,8 +245,12 @@ std::vector<Ledger::Ended> Ledger::tick(Time now) {
 std::vector<Ledger::Ended> Ledger::end_of_input(const JobTimes& times) {
   clock_.at_end = true;
   ends_may_differ_ = true;
+  // Of several runs the newest says what time it is: what was silent for long before is over.
+  Time newest = kNoTime;
+  for (const auto& [job, run] : runs_) newest = std::max(newest, run.latest());
   for (auto& [job, run] : runs_) {
-    run.stood_still_until(times.latest(job));
+    const bool is_old = !run.empty() && newest - run.latest() > kGoneAfter;
+    run.stood_still_until(is_old ? newest : times.latest(job));
     advance(job, run, true);
   }
   return newly_ended();

@@ -62,10 +62,18 @@ Time RunLedger::now(const Clock& clock) const {
 }
 
 // If the times in a file are those of another day than it was written on, its writer's clock is
-// wrong, or somebody plays an old job.
-void RunLedger::read(Time written) {
+// wrong, somebody plays an old job, or the file is a copy.
+void RunLedger::read(Time written, const Clock& clock) {
   if (latest_ == std::exchange(latest_read_, latest_)) return;
   behind_ = written - latest_ > kGoneAfter ? written - latest_ : Nanos{};
+  if (!first_read_) first_read_ = clock.second;
+  grows_ = grows_ || clock.second != *first_read_;
+}
+
+// All that there is of it was there when it was found, and is of another day: until there is more,
+// it is the copy of a log.
+bool RunLedger::is_old_log() const {
+  return origin_ == Origin::log && behind_ > Nanos{} && !grows_;
 }
 
 RunLedger::Place RunLedger::find(SubjectId rank) {
@@ -120,6 +128,18 @@ void RunLedger::begin_by(Attempt& attempt, Time at) {
   const bool open = begun_ == 1 && &attempts_.front() == &attempt && attempt.cut() == kNoTime;
   if (!open || at >= attempt.info.began || attempt.info.began - at > kGoneAfter) return;
   attempt.info.began = began_ = at;
+}
+
+// A launcher's clock may be ahead of that of its job's log, as one of another zone is: an attempt
+// whose first record was written before it was launched began with that.
+void RunLedger::begin_before_launch(Attempt& attempt, const Step& first, Time at) {
+  const bool before = first.origin == Origin::log && first.end() < attempt.info.began &&
+                      attempt.info.began - first.end() < kGoneAfter;
+  const std::size_t place = place_of(attempt);
+  if (!before || attempt.has_steps() || place == 0) return;
+  const Attempt& last = attempts_[place - 1];
+  if (!last.finalized && first.end() >= last.evidence)
+    attempt.info.began = std::max(at, last.evidence);
 }
 
 // Where what the rank says at this time belongs.
@@ -287,6 +307,7 @@ void RunLedger::on(const Writer& writer, const Step& step, const Clock& clock) {
   const bool numbered = own.rank->number != kNoStep;
   if (numbered && step.restarts && step.begin >= own.rank->activity - kGrace) {
     own = move_on(writer, began, 0, clock);
+    begin_before_launch(*own.attempt, step, began);
   } else if (numbered && step.number != kNoStep && step.number <= own.rank->number) {
     own.rank->base += own.rank->number + 1 - step.number;
     own.attempt->numbers_repeat = true;
@@ -526,6 +547,13 @@ std::optional<Time> RunLedger::ending(const Attempt& attempt, const Clock& clock
   if (gone && silence > kVanishedAfter) return attempt.evidence;
   if (attempt.all_closed() && quiet) return attempt.evidence;
   return std::nullopt;
+}
+
+// As it is shown. An old log is over before its silence has lasted: nothing is booked for that, as
+// it may be a job that somebody plays.
+std::optional<Time> RunLedger::shown_ending(const Attempt& attempt, const Clock& clock) const {
+  const auto end = ending(attempt, clock);
+  return !end && is_old_log() ? std::optional(attempt.evidence) : end;
 }
 
 void RunLedger::count(const Attempt& attempt, const JobIteration& iteration,
@@ -770,7 +798,7 @@ LifeState RunLedger::state_of(const Attempt& attempt, const Clock& clock, Life& 
     if (life.end->how.what == EndClass::completed) return LifeState::finished;
     return life.end->is_cancellation() ? LifeState::cancelled : LifeState::failed;
   }
-  const auto ended = ending(attempt, clock);
+  const auto ended = shown_ending(attempt, clock);
   life.since = ended.value_or(attempt.info.began);
   const bool closed = attempt.all_closed();
   if (ended && closed) {
@@ -841,7 +869,7 @@ Life RunLedger::life(const Clock& clock) const {
   if (attempts_.empty()) return life;
   const Attempt& last = attempts_.back();
   life.state = state_of(last, clock, life);
-  const auto end = ending(last, clock);
+  const auto end = shown_ending(last, clock);
   life.until = end ? *end : now(clock);
   if (last.cut() != kNoTime) life.until = std::max(life.until, last.cut());
   life.until = std::max(life.until, last.info.began);
@@ -962,6 +990,8 @@ void RunLedger::state(StateIo& io) {
   io(latest_);
   io(latest_read_);
   io(behind_);
+  io(first_read_);
+  io(grows_);
   io(origin_);
   io(begun_);
   io(done_);

@@ -145,9 +145,10 @@ class RunLedger {
   // Its log was written to then, whatever that says.
   void written(Time at);
   // All that was given to it since the last call was in a file, which was written to then.
-  void read(Time written);
+  void read(Time written, const Clock& clock);
   // Other files of the job go on until then, as those of a sampler do: in a replay, that is now.
   void stood_still_until(Time at) { latest_ = std::max(latest_, at); }
+  Time latest() const { return latest_; }  // evidence
   Life life(const Clock& clock) const;
   // The ranks of the last attempt; 0: not said.
   std::uint32_t world_size() const { return attempts_.empty() ? 0 : attempts_.back().info.ranks; }
@@ -198,6 +199,7 @@ class RunLedger {
   Place place_of(const Writer& writer, Time at, const Clock& clock);
   Place move_on(const Writer& writer, Time at, std::uint32_t world, const Clock& clock);
   void begin_by(Attempt& attempt, Time at);
+  void begin_before_launch(Attempt& attempt, const Step& first, Time at);
   void process_began(const Writer& writer, const RunNote& note, const Clock& clock);
   void launched(const RunNote& note, const Clock& clock);
   void resume(Attempt& attempt);
@@ -226,6 +228,8 @@ class RunLedger {
   void lose_as_recorded(JobIterations::Booked& one) const;
   void book(const SpentTime& spent, std::uint32_t ranks);
   std::optional<Time> ending(const Attempt& attempt, const Clock& clock) const;
+  std::optional<Time> shown_ending(const Attempt& attempt, const Clock& clock) const;
+  bool is_old_log() const;
   bool may_finalize(std::size_t place, const Clock& clock) const;
   void finalize(std::size_t place, const Clock& clock, const LossJudge* judge);
   IterationContext context_of(const Attempt& attempt, const LossJudge* judge) const;
@@ -244,9 +248,11 @@ class RunLedger {
   PartSeconds parts_;
   PartSeconds rank_parts_;
   Time began_ = kNoTime;
-  Time latest_ = kNoTime;       // evidence
-  Time latest_read_ = kNoTime;  // of it, at the last read()
-  Nanos behind_{};              // the clock, where its times are those of another day
+  Time latest_ = kNoTime;                    // evidence
+  Time latest_read_ = kNoTime;               // of it, at the last read()
+  Nanos behind_{};                           // the clock, where its times are those of another day
+  std::optional<std::uint32_t> first_read_;  // the second of the clock
+  bool grows_ = false;                       // there was more to read in a later one
   std::optional<Origin> origin_;
   std::uint64_t begun_ = 0;      // attempts
   std::int64_t done_ = kNoStep;  // the last step that booked attempts have ended

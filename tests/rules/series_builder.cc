@@ -173,7 +173,7 @@ Status SeriesBuilder::scalar(const Words& words, SubjectId rank) {
       const std::string_view tag = rest.substr(0, rest.find(','));
       rest.remove_prefix(std::min(tag.size() + 1, rest.size()));
       scalar.ends_record = !waits && rest.empty();
-      scalar.kind = ScalarKind::other;
+      (void)read_kind(tag, scalar.kind);
       scalar.tag = case_.interner.symbols.intern(tag);
       add(scalar, "scalar", ++scalars_);
     }

@@ -48,12 +48,17 @@ TEST(HeadlineText, ClockTimesHaveTheirZoneAndTheDateThatIsNotToday) {
   EXPECT_EQ(clock_words(kNoon, kNoon + 12s, kParis), "14:02:05 CET");
   EXPECT_EQ(clock_words(kNoon, kNoon + 11h, kParis), "24 Nov 14:02 CET");
   EXPECT_EQ(clock_words(kNoon, kNoon + 60 * 24h, {}), "24 Nov 2026 13:02 UTC");
+  EXPECT_EQ(clock_words(kNoon - 20 * 24h, kNoon, {}), "4 Nov 13:02 UTC");
+  EXPECT_EQ(clock_words(kNoon - 268 * 24h, kNoon, {}), "1 Mar 2026 13:02 UTC");
 }
 
 TEST(HeadlineText, FillsPlaceholders) {
   EXPECT_EQ(fill_headline("Slow: since {since} ({for}) x.", kNoon, kNoon + 38min, kParis),
             "Slow: since 14:02 CET (38 min) x.");
   EXPECT_EQ(fill_headline("Running.", kNoTime, kNoon, kParis), "Running.");
+  EXPECT_EQ(fill_headline("Slow: since {since} ({for}) x.", kNoon, kNoon + 38min, kParis,
+                          kNoon + 60 * 24h),
+            "Slow: since 24 Nov 2026 14:02 CET (38 min) x.");
 }
 
 }  // namespace trainwatch::headline_text_test

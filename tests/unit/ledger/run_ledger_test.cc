@@ -442,4 +442,80 @@ TEST(RunLedgerTest, LongerSequencesAtTheSameThroughputAreNoLoss) {
   }
 }
 
+// A step of a log that was written at `at`, in seconds.
+Step record(std::int64_t number, double at, double seconds) {
+  Step step;
+  step.start = Time{from_seconds(at - seconds)};
+  step.begin = step.start;
+  step.duration = from_seconds(seconds);
+  step.number = number;
+  step.subject = MadeUpJob::subject(0);
+  step.origin = Origin::log;
+  return step;
+}
+
+constexpr double kOldDay = 1.6e9;
+
+TEST(RunLedgerTest, ALogOfAnotherDayIsOverUnlessItGrows) {
+  const RunLedger::Writer writer{MadeUpJob::subject(0), 0};
+  const Time written{from_seconds(1.8e9)};
+  RunLedger ledger;
+  RunLedger::Clock clock{written, 7, false};
+  for (int k = 0; k < 100; ++k) {
+    ledger.on(writer, record(k + 1, kOldDay + 2 * k, 2), clock);
+    ledger.advance(clock, nullptr);
+    if (k % 40 == 39) ledger.read(written, clock);  // one file is read in several pieces
+  }
+  ledger.read(written, clock);
+  Life life = ledger.life(clock);
+  EXPECT_EQ(life.state, LifeState::gone);
+  EXPECT_EQ(life.since, Time(from_seconds(kOldDay + 198)));
+  EXPECT_EQ(life.until, life.since);
+  EXPECT_EQ(resumed(ledger, 1).life(clock).state, LifeState::gone);
+
+  clock.now += std::chrono::seconds(2);
+  ++clock.second;
+  ledger.on(writer, record(101, kOldDay + 200, 2), clock);
+  ledger.read(clock.now, clock);
+  ledger.advance(clock, nullptr);
+  life = ledger.life(clock);
+  EXPECT_EQ(life.state, LifeState::running) << "somebody plays it";
+  EXPECT_EQ(life.attempts.size(), 1U);
+  EXPECT_EQ(resumed(ledger, 1).life(clock).state, LifeState::running);
+}
+
+TEST(RunLedgerTest, ALogOfTodayGoesOn) {
+  const RunLedger::Writer writer{MadeUpJob::subject(0), 0};
+  RunLedger ledger;
+  const RunLedger::Clock clock{Time{from_seconds(1.8e9 + 201)}, 7, false};
+  for (int k = 0; k < 100; ++k) ledger.on(writer, record(k + 1, 1.8e9 + 2 * k, 2), clock);
+  ledger.read(Time{from_seconds(1.8e9 + 198)}, clock);
+  ledger.advance(clock, nullptr);
+  EXPECT_EQ(ledger.life(clock).state, LifeState::running);
+}
+
+TEST(RunLedgerTest, AnAttemptBeginsWithItsFirstRecordWhateverItsLauncherSays) {
+  const RunLedger::Writer writer{MadeUpJob::subject(0), 0};
+  RunLedger ledger;
+  const auto write = [&](std::int64_t number, double at, bool restarts) {
+    Step step = record(number, kOldDay + at, 2);
+    step.restarts = restarts;
+    ledger.on(writer, step, {});
+    ledger.advance({}, nullptr);
+  };
+  for (int k = 1; k <= 300; ++k) write(k, 2 * k, false);
+  ledger.on(writer, evidence(kOldDay + 600, EndClass::cuda_out_of_memory, EndWeight::cause), {});
+  RunNote launched;
+  launched.kind = RunNote::Kind::launched;
+  launched.at = Time{from_seconds(kOldDay + 5200)};
+  ledger.on({}, launched, {});
+  for (int k = 1; k <= 400; ++k) write(200 + k, 4200 + 2 * k, k == 1);
+  ledger.advance(kReplay, nullptr);
+  const Life life = ledger.life(kReplay);
+  ASSERT_EQ(life.attempts.size(), 2U);
+  EXPECT_EQ(life.redone_steps, 100U);
+  EXPECT_NEAR(life.parts[LifePart::redone], 200, 4);
+  EXPECT_NEAR(life.parts[LifePart::down], 3600, 4);
+}
+
 }  // namespace trainwatch::run_ledger_test
