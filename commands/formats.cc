@@ -225,7 +225,9 @@ void FormatReporter::explain(FileReport& report) const {
   const auto all = formats_.all();
   const auto declaration = std::ranges::find_if(all, [&report](const FormatDeclaration* each) {
     const std::string_view reader = reader_of(each->kind);
-    const bool reads = reader == report.format || (reader == "console" && (report.format == "text" || report.format == "docker_log"));
+    const bool reads =
+        reader == report.format ||
+        (reader == "console" && (report.format == "text" || report.format == "docker_log"));
     return reads && each->name == report.declared;
   });
   if (declaration != all.end()) {

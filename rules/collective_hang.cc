@@ -80,8 +80,8 @@ std::string sentence(const HangFinding& found) {
       }
       return who + " called " + call + " with " + found.difference + " that do not fit.";
     case Kind::silent:
-      return who + verb(suspects, " has", " have") + " said nothing; " + waiting + " in " + call +
-             " since " + since + ".";
+      return who + verb(suspects, " has", " have") + " said nothing; " + ranks_text(found.waiting) +
+             verb(found.waiting, " waits", " wait") + " in " + call + " since " + since + ".";
     case Kind::behind:
       return who + verb(suspects, " has", " have") + " not made the call that " + call +
              " waits for since " + since + ".";

@@ -274,10 +274,11 @@ const RuleSpec& rule() {
          .version = 2,
          .scope = Scope::rank,
          .summary = "A loss or a gradient norm that the job logs is NaN or infinite.",
-         .doc = "The first logged loss or gradient norm that is not a finite number, or a count of "
-                "steps with NaN above 0. A gradient norm that overflows under a loss scale belongs "
-                "to a step that is skipped, and counts only after many in a row. A warning says that "
-                "a loss which was in every record is in none any more."},
+         .doc =
+             "The first logged loss or gradient norm that is not a finite number, or a count of "
+             "steps with NaN above 0. A gradient norm that overflows under a loss scale belongs "
+             "to a step that is skipped, and counts only after many in a row. A warning says that "
+             "a loss which was in every record is in none any more."},
         {field("skipped_steps", &Params::skipped_steps, 0, 100000,
                "With a loss scale, so many gradient norms in a row may be infinite or NaN.")});
     made.trusts_guesses = true;

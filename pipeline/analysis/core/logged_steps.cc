@@ -102,11 +102,8 @@ LoggedSteps::Source LoggedSteps::source_of(const Scalar& scalar) const {
 
 // A better clock than the one so far takes over, and what is usual is learned anew.
 bool LoggedSteps::is_clock(Lane& lane, const Scalar& scalar) const {
-  if (lane.clock == scalar.tag && lane.source != Source::none) {
-    if (lane.source != Source::numbers || !scalar.timed) return true;
-  }
   const Source source = source_of(scalar);
-  if (source <= lane.source) return false;
+  if (source <= lane.source) return lane.source != Source::none && lane.clock == scalar.tag;
   lane.clock = scalar.tag;
   lane.source = source;
   lane.iteration = {};

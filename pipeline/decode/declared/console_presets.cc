@@ -60,7 +60,7 @@ std::vector<FormatDeclaration> console_presets() {
       {.name = "torchtitan_validation",
        .has = {"validate step: "},
        .line = R"(validate step: +(?P<step>\d+) +loss: )",
-       .fields = {{"loss", validation_loss}}},
+       .fields = {{"loss", validation_loss, 1, false, "validation loss"}}},
       {.name = "nemo",
        .has = {"train_step_timing in s"},
        .line = R"(\| global_step: (?P<step>\d+))",

@@ -289,6 +289,10 @@ void take_value(const NumberReader::Number& number, std::string_view name, bool 
   read.values.push_back(value);
 }
 
+bool names_training(std::string_view line) {
+  return find_text(line, "rain") != std::string_view::npos;
+}
+
 }  // namespace
 
 void read_guessed_line(std::string_view line, GuessedLine& read) {
@@ -304,13 +308,12 @@ void read_guessed_line(std::string_view line, GuessedLine& read) {
     const std::string_view name = name_before(number.before);
     const bool percent = number.unit == "%" && number.of < 0;
     if (percent && (name.empty() || counter_of_name(name) != CounterKind::none)) continue;
-    if (take_count(number, name, read)) {
-      // "Test: [10/79]", "Validation epoch 3": what follows is of an evaluation.
-      if (first) evaluates = is_evaluation_name(number.before);
-      first = false;
-      continue;
-    }
-    take_value(number, name, evaluates, read);
+    // "Test: [10/79]", "Validation epoch 3": what follows is of an evaluation.
+    if (first) evaluates = is_evaluation_name(number.before) && !names_training(line);
+    first = false;
+    if (take_count(number, name, read)) continue;
+    // "Epoch 3 Test set: Average loss: 0.5"
+    take_value(number, name, evaluates || is_evaluation_name(number.before), read);
   }
 }
 

@@ -16,9 +16,9 @@ TEST(JsonLines, LlamaFactory) {
       "\n";
   EXPECT_EQ(scalars_of("/w/out/trainer_log.jsonl", content),
             (Lines{"total_steps=3000 10/1", "loss=2.5132 10/1", "learning_rate=4.9e-05 10/1",
-                   "epoch=0.01 10/1", "elapsed_seconds=24 10/1", "tokens_per_second=1234.5 10/2", "total_steps=3000 20/1",
-                   "loss=nan 20/1", "learning_rate=4.8e-05 20/1", "epoch=0.02 20/1",
-                   "validation_loss=2.25 20/1"}));
+                   "epoch=0.01 10/1", "elapsed_seconds=24 10/1", "tokens_per_second=1234.5 10/2",
+                   "total_steps=3000 20/1", "loss=nan 20/1", "learning_rate=4.8e-05 20/1",
+                   "epoch=0.02 20/1", "validation_loss=2.25 20/1"}));
   EXPECT_EQ(declared_of("/w/any_name", content), "json_lines llama_factory");
 }
 
