@@ -562,7 +562,7 @@ void RunLedger::count(const Attempt& attempt, const JobIteration& iteration,
   counts.steps += iteration.last.steps - redone;
   counts.redone += redone;
   if (counts.ends.size() == kEnds) counts.ends.pop_front();
-  counts.ends.push_back({iteration.end, iteration.last.steps});
+  counts.ends.push_back({iteration.end, iteration.last.steps, iteration.last.own});
 }
 
 RunLedger::StepCounts RunLedger::counts_with_open() const {
@@ -856,10 +856,12 @@ double RunLedger::seconds_per_step(const Attempt& last, const std::deque<StepEnd
   const double clean = pace_of(last).clean();
   if (clean > 0) return clean;
   std::vector<double> paces;
-  for (std::size_t i = 1; i < ends.size(); ++i) {
-    const double seconds = seconds_between(ends[i - 1].at, ends[i].at);
-    if (ends[i - 1].at < last.info.began || !(seconds > 0) || ends[i].steps == 0) continue;
-    paces.push_back(seconds / ends[i].steps);
+  for (std::size_t i = 0; i < ends.size(); ++i) {
+    if (ends[i].steps == 0 || ends[i].at < last.info.began) continue;
+    const bool follows = i > 0 && ends[i - 1].at >= last.info.began;
+    const double between = follows ? seconds_between(ends[i - 1].at, ends[i].at) : 0;
+    const double seconds = ends[i].own >= 0 ? ends[i].own : between;
+    if (seconds > 0) paces.push_back(seconds / ends[i].steps);
   }
   return paces.empty() ? 0 : median_in(paces);
 }

@@ -184,6 +184,7 @@ class RunLedger {
   struct StepEnd {
     Time at{};
     std::uint32_t steps = 1;
+    double own = -1;  // seconds of all of them by the log's own timer; < 0: it has none
   };
   struct Work {
     std::int64_t step = kNoStep;

@@ -20,7 +20,7 @@ import cases
 import harness
 import stall_case
 
-WATCHED_TOGETHER = 12  # the points of their series have room in one daemon
+WATCHED_TOGETHER = 8  # the points of their series have room in one daemon
 DATA = os.path.join(harness.ROOT, "tests", "data")
 
 

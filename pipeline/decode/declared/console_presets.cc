@@ -76,7 +76,7 @@ std::vector<FormatDeclaration> console_presets() {
        .end = {"`Trainer.fit` stopped: "}},
       {.name = "huggingface",
        .has = {"{'loss': ", "{'eval_loss': "},
-       .line = R"(\{'(?:eval_)?loss': )",
+       .line = R"((?:^|std(?:out|err) F |\]:? ?|^\d+: )\s*\{'(?:eval_)?loss': )",
        .fields =
            {
                {"loss", loss},

@@ -16,6 +16,7 @@ namespace {
 constexpr std::string_view kYearFirst = "0000-00-00 00:00:00";
 constexpr std::string_view kYearFirstSlashes = "0000/00/00 00:00:00";
 constexpr std::string_view kYearLast = "00/00/0000 00:00:00";
+constexpr std::string_view kShortYearLast = "00/00/00 00:00:00";
 
 bool has_form(std::string_view text, std::string_view form) {
   if (text.size() < form.size()) return false;
@@ -35,6 +36,9 @@ std::string plain_date(std::string_view text) {
   if (has_form(text, kYearLast)) {
     plain = std::string(text.substr(6, 4)) + '-' + std::string(text.substr(0, 2)) + '-' +
             std::string(text.substr(3, 2)) + std::string(text.substr(10, 9));
+  } else if (has_form(text, kShortYearLast)) {
+    plain = "20" + std::string(text.substr(6, 2)) + '-' + std::string(text.substr(0, 2)) + '-' +
+            std::string(text.substr(3, 2)) + std::string(text.substr(8, 9));
   } else if (!has_form(text, kYearFirst) && !has_form(text, kYearFirstSlashes)) {
     return {};
   }
@@ -72,13 +76,13 @@ std::optional<Time> time_in_utc(std::string_view plain) {
 
 bool begins_with_date(std::string_view text) {
   return has_form(text, kYearFirst) || has_form(text, kYearFirstSlashes) ||
-         has_form(text, kYearLast);
+         has_form(text, kYearLast) || has_form(text, kShortYearLast);
 }
 
 std::optional<Time> date_at(std::string_view text) {
   std::string plain = plain_date(text);
   if (plain.empty()) return std::nullopt;
-  const std::size_t behind = plain.size();
+  const std::size_t behind = plain.size() - (has_form(text, kShortYearLast) ? 2 : 0);
   std::size_t end = behind;
   if (end < text.size() && (text[end] == '.' || text[end] == ',')) ++end;
   while (end > behind && end < text.size() && is_digit(text[end])) ++end;

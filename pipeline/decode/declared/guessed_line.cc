@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <string>
 
 #include "pipeline/decode/decimal_time.h"
 #include "pipeline/decode/declared/scalar_text.h"
@@ -69,7 +70,10 @@ class NumberReader {
       read_fraction(number);
       read_unit(number);
       const std::string_view before = trimmed(number.before, " \t");
-      number.in_parentheses = before == "(" && behind_ > 0;
+      const std::size_t behind =
+          at_ < line_.size() && line_[at_] == ' ' ? at_ + 1 + number.unit.size() : at_;
+      const bool closes = behind < line_.size() && line_[behind] == ')';
+      number.in_parentheses = before == "(" && closes && behind_ > 0;
       behind_ = at_;
       return true;
     }
@@ -109,6 +113,10 @@ class NumberReader {
     const bool clock = slashes == 1 && rest.size() > 5 && rest[0] == ' ' && is_digit(rest[1]) &&
                        is_digit(rest[2]) && rest[3] == ':';
     if (marks < 2 && slashes < 2 && !clock) return false;
+    // "14:13:21,500"
+    if (end + 1 < line_.size() && line_[end] == ',' && is_digit(line_[end + 1])) {
+      end = std::min(line_.find_first_not_of("0123456789", end + 1), line_.size());
+    }
     at_ = end;
     return true;
   }
@@ -149,8 +157,13 @@ class NumberReader {
     std::size_t at = skip_blanks(at_);
     if (at >= line_.size() || line_[at] != '/') return;
     at = skip_blanks(at + 1);
-    const std::size_t end = std::min(line_.find_first_not_of("0123456789", at), line_.size());
-    const auto of = parse_digits(line_.substr(at, end - at));
+    std::size_t end = std::min(line_.find_first_not_of("0123456789", at), line_.size());
+    std::string digits(line_.substr(at, end - at));
+    while (!digits.empty() && end < line_.size() && line_[end] == ',' && is_group(end + 1)) {
+      digits += line_.substr(end + 1, 3);
+      end += 4;
+    }
+    const auto of = parse_digits(digits);
     const bool ends = end == line_.size() || (!is_of_word(line_[end]) && line_[end] != '/');
     if (!of || *of > kMostCounted || !ends) return;
     number.of = *of;
@@ -257,6 +270,13 @@ bool is_time(std::string_view name) {
   return name == "time" || name == "Time" || name == "TIME";
 }
 
+// "samples/s"; and of a line that counts steps, "45 ms".
+ScalarMeaning meaning_of_unit(std::string_view unit, const GuessedLine& read) {
+  if (unit == "ms" && read.count.kind >= CounterKind::steps)
+    return {ScalarKind::step_seconds, 1e-3};
+  return unit.find('/') == std::string_view::npos ? ScalarMeaning{} : meaning_of_tag(unit, {});
+}
+
 void take_value(const NumberReader::Number& number, std::string_view name, bool evaluates,
                 GuessedLine& read) {
   GuessedValue value;
@@ -268,24 +288,39 @@ void take_value(const NumberReader::Number& number, std::string_view name, bool 
     value.in_ms = number.unit == "ms";
   } else if (name.empty()) {
     value.name = number.unit;
-    value.meaning = meaning_of_tag(number.unit, {});
+    value.meaning = meaning_of_unit(number.unit, read);
     if (value.meaning.kind == ScalarKind::other) return;
   } else {
     value.meaning = meaning_of_tag(name, {});
     read_as = value.meaning.kind;
+    // "Speed: 1024 samples/sec"
+    if (read_as == ScalarKind::other) value.meaning = meaning_of_unit(number.unit, {});
   }
   const bool known = std::ranges::any_of(
       read.values, [&value](const GuessedValue& each) { return each.name == value.name; });
   const auto found = scalar_at(number.text, read_as);
   if (known || !found || read.values.size() >= GuessedLine::kMostValues) return;
   if (evaluates) {
-    if (value.meaning.kind == ScalarKind::loss) value.meaning.kind = ScalarKind::validation_loss;
+    value.of_evaluation = value.meaning.kind == ScalarKind::loss;
+    if (value.of_evaluation) value.meaning.kind = ScalarKind::validation_loss;
     if (value.meaning.kind != ScalarKind::validation_loss) return;
   }
   value.value = *found * value.meaning.scale;
   const ScalarKind kind = value.meaning.kind;
   read.has_loss = read.has_loss || kind == ScalarKind::loss || kind == ScalarKind::validation_loss;
   read.has_meaning = read.has_meaning || kind != ScalarKind::other || is_metric_name(value.name);
+  read.values.push_back(value);
+}
+
+// "epoch 3: loss 2.5 (12.1s)"
+void take_time_of_epoch(const NumberReader::Number& number, GuessedLine& read) {
+  if (!read.epoch.is_known() || read.count.is_known() || number.unit != "s") return;
+  const auto seconds = scalar_at(number.text, ScalarKind::other);
+  if (!seconds || read.values.size() >= GuessedLine::kMostValues) return;
+  GuessedValue value;
+  value.name = number.unit;
+  value.value = *seconds;
+  value.meaning.kind = ScalarKind::step_seconds;
   read.values.push_back(value);
 }
 
@@ -299,12 +334,16 @@ void read_guessed_line(std::string_view line, GuessedLine& read) {
   read.epoch = read.count = {};
   read.values.clear();
   read.has_loss = read.has_meaning = false;
+  if (find_text(line, " HTTP/") != std::string_view::npos) return;  // the log of a web server
   NumberReader numbers(line);
   NumberReader::Number number;
   bool evaluates = false;
   bool first = true;
   while (numbers.next(number)) {
-    if (number.in_parentheses) continue;
+    if (number.in_parentheses) {
+      take_time_of_epoch(number, read);
+      continue;
+    }
     const std::string_view name = name_before(number.before);
     const bool percent = number.unit == "%" && number.of < 0;
     if (percent && (name.empty() || counter_of_name(name) != CounterKind::none)) continue;

@@ -27,8 +27,9 @@ struct GuessedValue {
   std::string_view name;  // in front of the number; of "120 ms/step", what follows it
   double value = 0;       // in the unit of its meaning
   ScalarMeaning meaning{};
-  bool is_time = false;  // named just "time": how long something took, or since the beginning
-  bool in_ms = false;    // as written
+  bool is_time = false;        // named just "time": how long something took, or since the beginning
+  bool in_ms = false;          // as written
+  bool of_evaluation = false;  // the line says so, and its name does not
 };
 
 struct GuessedLine {

@@ -94,6 +94,11 @@ std::int64_t GuessedForm::step_of(const GuessedLine& read) {
   return adds ? at.count + epochs * per_epoch_ : at.count;
 }
 
+bool GuessedForm::repeats(const GuessedLine& read) const {
+  const Place at = place_of(read);
+  return at.epoch == last_.epoch && at.count == last_.count;
+}
+
 ScalarKind GuessedForm::kind_of_time(const GuessedValue& value) {
   constexpr int kEnough = 3;
   const double before = std::exchange(time_, value.value);
@@ -140,7 +145,8 @@ GuessedForm* GuessedLines::take(std::string_view line, GuessedLine& read,
   if (!read.is_record()) return nullptr;
   GuessedForm* const form = form_of(read);
   if (form == nullptr) return nullptr;
-  if (form->is_known()) return form;
+  const bool bar = find_text(line, kBarLiteral) != std::string_view::npos;
+  if (form->is_known()) return bar && form->repeats(read) ? nullptr : form;
   if (!form->learns(line, read, held)) return nullptr;
   note_known(*form, read);
   return form;

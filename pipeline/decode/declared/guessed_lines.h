@@ -39,6 +39,8 @@ class GuessedForm {
   // The step of a line; call once for each, in order. Where a counter begins anew with each epoch
   // the step is counted over all of them, the first of which is 0 or 1.
   std::int64_t step_of(const GuessedLine& read);
+  // It counts what the line did whose step was asked for last.
+  bool repeats(const GuessedLine& read) const;
   // What a value means that is named just "time": the time since the beginning if it rises from
   // line to line; a duration if it does not and is in ms. `other` until there are enough lines.
   ScalarKind kind_of_time(const GuessedValue& value);

@@ -398,6 +398,9 @@ void ConsoleDecoder::place_in_time(std::string_view text, std::string_view own,
   const PrefixedLine line = prefixed ? read_line_prefix(text, context_.written) : PrefixedLine{};
   record.rank = prefixed ? line.rank : rank_of_line(text);
   record.at = line.at;
+  // "1790000006.5 step 3"
+  if (own.empty() && !record.at)
+    record.at = clock_.read_any(line.message.substr(0, line.message.find(' ')));
   if (own.empty()) return;
   record.at = clock_.read(own);
   if (!record.at) record.at = clock_.read_any(own);
@@ -478,8 +481,7 @@ bool ConsoleDecoder::take_guessed(std::string_view text, EventBatch& out) {
     }
     return false;
   }
-  const std::string_view message = read_line_prefix(text, context_.written).message;
-  GuessedForm* const form = guessed_.take(message, guess_, held_);
+  GuessedForm* const form = guessed_.take(text, guess_, held_);
   if (guess_.is_headline()) epoch_ = guess_.epoch.number;
   if (form == nullptr) return false;
   notes_.before_record(out);
@@ -504,7 +506,10 @@ void ConsoleDecoder::emit_guessed(std::string_view text, const GuessedLine& read
   ++records_;
   ++guessed_records_;
   for (const GuessedValue& value : read.values) {
-    const std::string name = (form.is_summary ? "epoch/" : "") + std::string(value.name);
+    const std::string name = (form.is_summary       ? "epoch/"
+                              : value.of_evaluation ? "validation/"
+                                                    : "") +
+                             std::string(value.name);
     const OtherTag* const tag = emitter_.other_tag(name);
     if (tag == nullptr) continue;
     DeclaredField meaning;
@@ -512,7 +517,7 @@ void ConsoleDecoder::emit_guessed(std::string_view text, const GuessedLine& read
     meaning.interval = ScalarMeaning{meaning.kind}.is_mean();
     emitter_.emit(meaning, tag->symbol, value.value, out);
   }
-  if (read.count.of > 0 && read.count.kind >= CounterKind::steps && !read.epoch.is_known()) {
+  if (read.count.of > 0 && !read.epoch.is_known()) {
     static const DeclaredField kTotal{.key = "total_steps", .kind = ScalarKind::total_steps};
     emitter_.emit(kTotal, emitter_.tag_of(kTotal, index_of(lines_.size(), 0)),
                   static_cast<double>(read.count.of), out);

@@ -9,6 +9,7 @@
 #include <array>
 #include <cmath>
 #include <deque>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <utility>
@@ -152,6 +153,7 @@ class JsonLinesDecoder final : public Decoder {
   void emit_scalars(EventBatch& out);
   void emit_span(std::string_view name, Time end, EventBatch& out);
   bool is_of_helper();
+  bool is_of_evaluation() const;
 
   const FileContext& context_;
   const DeclaredFormats& formats_;
@@ -234,7 +236,17 @@ std::optional<Time> JsonLinesDecoder::time_of() {
   return ns ? std::optional(time_from_ns(*ns)) : std::nullopt;
 }
 
+// "split": "val"
+bool JsonLinesDecoder::is_of_evaluation() const {
+  constexpr std::string_view kKeys[] = {"split", "phase", "mode", "stage", "set", "type", "kind"};
+  return std::ranges::any_of(line_.members(), [&kKeys](const LineMember& member) {
+    return std::ranges::find(kKeys, member.key) != std::end(kKeys) &&
+           is_string_token(member.value) && is_evaluation_name(between_quotes(member.value));
+  });
+}
+
 void JsonLinesDecoder::emit_scalars(EventBatch& out) {
+  const bool evaluates = format_->guessed && is_of_evaluation();
   for (const LineMember& member : line_.members()) {
     const auto& fields = format_->fields;
     const auto field = std::ranges::find_if(
@@ -247,7 +259,9 @@ void JsonLinesDecoder::emit_scalars(EventBatch& out) {
     }
     const bool counts = member.key == format_->step || member.key == format_->time;
     if (field == fields.end() && (!format_->others || counts)) continue;
-    const OtherTag* const tag = emitter_.other_tag(member.key, format_);
+    const OtherTag* const tag =
+        evaluates ? emitter_.other_tag("validation/" + std::string(member.key), format_)
+                  : emitter_.other_tag(member.key, format_);
     if (tag == nullptr) continue;
     const DeclaredField& meaning = field != fields.end() ? *field : tag->meaning;
     if (const auto value = number_in(member.value, meaning.kind)) {
