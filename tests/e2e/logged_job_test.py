@@ -86,8 +86,9 @@ class LoggedJobTest(harness.JobTest):
         self.assertEqual({job: run["state"] for job, run in runs.items()}, {"ended": "finished", "killed": "running", "": "running"})
 
     def test_waits_for_data(self):
-        lines = [DETECTRON.format(at=datetime.datetime.now(), step=20 * number - 1, loss=1.9, seconds=0.5, wait=0.2)
-                 for number in range(1, 41)]
+        now = datetime.datetime.now()
+        lines = [DETECTRON.format(at=now - datetime.timedelta(seconds=10 * (40 - number)), step=20 * number - 1, loss=1.9,
+                                  seconds=0.5, wait=0.2) for number in range(1, 41)]
         self.write("".join(lines))
         with harness.Trainwatch(self.directory) as trainwatch:
             harness.wait_for(lambda: self.alert(trainwatch, "input_bound"), "the waits are found")

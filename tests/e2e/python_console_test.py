@@ -172,12 +172,12 @@ class ConsoleTest(LaunchCase):
             print("typed", input("? "))
             """)
         environment = {"PYTHONPATH": PACKAGE, "TRAINWATCH_BINARY": os.path.abspath(harness.binary())}
-        with Screen(sys.executable, "-m", "trainwatch", "run", *self.options, script, columns=91, env=environment) as screen:
+        with Screen(sys.executable, "-m", "trainwatch", "run", *self.options, script, columns=191, env=environment) as screen:
             screen.wait_for("[?]")
             screen.type("abc\n")
             screen.wait_for("typed abc")
-            self.assertIn("True True 91\r\n", screen.raw)
-        self.assertIn(b"True True 91\n", self.logs()["console"])
+            self.assertIn("True True 191\r\n", screen.raw)
+        self.assertIn(b"True True 191\n", self.logs()["console"])
 
     def test_it_can_be_switched_off(self):
         self.options.append("--console=off")

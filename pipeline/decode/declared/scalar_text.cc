@@ -195,6 +195,10 @@ std::optional<Time> local_time(std::string_view text) {
     if (at == end || *at != kBehind[i]) return std::nullopt;
     ++at;
   }
+  // Beyond, nanoseconds since 1970 do not fit, or no training was.
+  constexpr int kFirstYear = 1970;
+  constexpr int kLastYear = 2200;
+  if (parts[0] < kFirstYear || parts[0] > kLastYear) return std::nullopt;
   std::tm local{};
   local.tm_year = parts[0] - 1900;
   local.tm_mon = parts[1] - 1;

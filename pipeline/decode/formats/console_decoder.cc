@@ -517,7 +517,8 @@ void ConsoleDecoder::emit_guessed(std::string_view text, const GuessedLine& read
     meaning.interval = ScalarMeaning{meaning.kind}.is_mean();
     emitter_.emit(meaning, tag->symbol, value.value, out);
   }
-  if (read.count.of > 0 && !read.epoch.is_known()) {
+  const bool trains = std::ranges::none_of(read.values, &GuessedValue::of_evaluation);
+  if (trains && read.count.of > 0 && !read.epoch.is_known()) {
     static const DeclaredField kTotal{.key = "total_steps", .kind = ScalarKind::total_steps};
     emitter_.emit(kTotal, emitter_.tag_of(kTotal, index_of(lines_.size(), 0)),
                   static_cast<double>(read.count.of), out);

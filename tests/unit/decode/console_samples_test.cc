@@ -117,7 +117,7 @@ const std::vector<Sample>& samples() {
       {"composer", "[metric][batch=12]: loss/train/total: 2.31\n", {"loss=2.31 12/1"}},
       {"composer_console",
        "[epoch=0][batch=10/1000]:\n\t Train time/batch: 9\n\t Train loss/train/total: 3.25\n",
-       {"other=9 10/1", "loss=3.25 10/1"}},
+       {"total_steps=1000 10/1", "other=9 10/1", "loss=3.25 10/1"}},
       {"deepspeed_chat",
        "Epoch: 0 | Step: 10 | PPO Epoch: 1 | Actor Loss: 0.1 | Critic Loss: 0.25 | Unsupervised "
        "Loss: 0.0\n",
