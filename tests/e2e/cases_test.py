@@ -118,7 +118,7 @@ def main():
 
 def verdict(found):
     """The exit code. What is not reached yet must not be said to be: a case of that list that passes fails the test."""
-    failed = {name for name, complaints in found.items() if complaints}
+    failed = {name for name, complaints in found.items() if complaints} - cases_not_reached.EITHER
     known = cases_not_reached.NAMES & found.keys()
     reached, new = sorted(known - failed), sorted(failed - known)
     print("%d cases, %d pass, %d fail, of which %d are known (cases_not_reached.py)" % (len(found), len(found) - len(failed), len(failed), len(known & failed)))
