@@ -13,8 +13,8 @@ namespace trainwatch {
 // address.
 std::optional<std::string> pci_address(std::string_view text);
 
-// Different for the GPUs of a node: the index; of an address its bits; of a UUID ("GPU-5f0c…") the
-// first of them. 0: the name is none of these.
+// Tells the GPUs of a node apart: the index, the bits of a PCI address, or the first bits of a UUID
+// ("GPU-5f0c…"). 0 for any other name.
 std::uint32_t number_of_gpu(std::string_view name);
 
 }  // namespace trainwatch

@@ -93,7 +93,7 @@ class NumberReader {
     return false;
   }
 
-  // "07:19:37", "2026-08-01", "2026/08/01", "10.0.0.1": what has numbers but is none.
+  // "07:19:37", "2026-08-01", "2026/08/01", "10.0.0.1": digits that are not a number.
   bool skip_date() {
     std::size_t end = at_;
     int marks = 0;

@@ -73,8 +73,8 @@ std::int64_t GuessedForm::step_of(const GuessedLine& read) {
   if (at.count == kNoStep) return at.epoch;
   if (read.count.kind == CounterKind::global_steps) return at.count;
   if (first_epoch_ == kNoStep) {
-    // "Epoch 5/10" of a job that goes on is rather the fifth than the sixth. How many steps the
-    // epochs before had is known only if the line says it.
+    // A resumed job that prints "Epoch 5/10" most likely counts from 1. The steps of earlier
+    // epochs are known only if the line gives the length of an epoch.
     const bool from_one = at.epoch == 1 || (at.epoch > 1 && read.epoch.of > 0);
     first_epoch_ = from_one ? 1 : 0;
     if (read.count.of == 0) first_epoch_ = at.epoch;
