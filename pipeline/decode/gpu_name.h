@@ -13,8 +13,8 @@ namespace trainwatch {
 // address.
 std::optional<std::string> pci_address(std::string_view text);
 
-// Distinguishes the GPUs of a node: the index, the bits of a PCI address, or the first bits of a UUID
-// ("GPU-5f0c…"). 0 for any other name.
+// Distinguishes the GPUs of a node: the index, the bits of a PCI address, or the first bits of a
+// UUID ("GPU-5f0c…"). 0 for any other name.
 std::uint32_t number_of_gpu(std::string_view name);
 
 }  // namespace trainwatch
