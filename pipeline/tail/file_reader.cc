@@ -139,9 +139,19 @@ bool FileReader::read_chunk(TrackedFile& file, TailSink& sink) {
   return true;
 }
 
+// Who copies a finished job may create the newest file of a lane first: the others are still being
+// written when they are seen for the first time, and have a newer one.
+bool FileReader::may_grow(const TrackedFile& file) const {
+  const bool since_start = file.presence.changed > Nanos{0};
+  return since_start && !file.presence.was_newest && !file.presence.missing &&
+         !file.progress.read.ends_whole() &&
+         clock_.now() - file.presence.changed < limits_.linger;
+}
+
 void FileReader::settle(TrackedFile& file, TailSink& sink) {
   if (!file.phase.end_is_due() || !file.at_end()) return;
   if (file.phase.now() == Phase::ending) {
+    if (may_grow(file)) return;
     file.phase.on(PhaseEvent::finished);
     sink.finished(file.identity.id);
   }

@@ -65,6 +65,7 @@ class FileReader {
   KnownFile known(const TrackedFile& file) const;
 
  private:
+  bool may_grow(const TrackedFile& file) const;
   bool make_ready(TrackedFile& file, TailSink& sink);
   Result<bool> dispel_doubt(TrackedFile& file);
   std::span<char> buffer_for(const TrackedFile& file);

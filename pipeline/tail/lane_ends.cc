@@ -35,6 +35,7 @@ void LaneEnds::find() {
     const bool over = file->presence.quiet.held_for(patience, now) && file->at_end();
     const bool rests = (file->identity.order.age == 0 && found) || over;
     const bool passed = newest != nullptr && reads_before(*file, *newest);
+    file->presence.was_newest = file->presence.was_newest || !passed;
     // Attributes may be stale, but the writer is done: reading shows where the file ends.
     const bool may_lag = file->presence.remote || !file->presence.was_open;
     if (passed && !file->presence.passed && may_lag && !file->phase.finished())

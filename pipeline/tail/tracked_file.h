@@ -108,6 +108,7 @@ struct TrackedFile {
     ConditionTimer unlisted;    // its directory could not be listed
     ConditionTimer quiet;       // rotated or missing, and without new data
     bool passed = false;        // its lane has a newer file
+    bool was_newest = false;    // some scan since the start saw it as the newest of its lane
 
     bool linked = true;
     std::unique_ptr<OpenFile> handle;              // null while closed to save descriptors

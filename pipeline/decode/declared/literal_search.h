@@ -3,10 +3,12 @@
 //
 // With AVX2, 32 places are looked at at once: four neighbouring bytes of each literal, those that
 // text has least often, select by their half bytes which of eight groups of literals may be there
-// (the method is that of Teddy, in Hyperscan). Only such places are compared.
+// (the method is that of Teddy, in Hyperscan). Of such places, those are compared whose four bytes
+// have the hash of a literal's.
 #pragma once
 
 #include <array>
+#include <bitset>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -41,11 +43,13 @@ class LiteralSearch {
 
   void add_masks(const Literal& literal, std::size_t group);
   std::size_t find_by_avx2(std::string_view text, std::size_t from) const;
+  bool may_be_at(const char* place, unsigned groups) const;
   std::size_t begin_of(std::string_view text, std::size_t from, std::size_t place,
                        unsigned groups) const;
 
   std::array<std::vector<Literal>, kGroups> groups_;
   std::array<Masks, kBytes> masks_;
+  std::bitset<8192> hashes_;  // of the chosen bytes
   bool vectors_ = false;
 };
 

@@ -58,7 +58,7 @@ TEST_F(TailerTest, AFileThatAListingMissedIsReadBeforeTheNextOfItsLane) {
   fs.before_list([this](const std::string& directory) {
     if (directory != "/r/system/2026112102") return;
     fs.append(metrics(0), "b");
-    fs.create(metrics(1), "c");  // listed already
+    fs.create(metrics(1), "c\n");  // listed already
     fs.create(metrics(2), "d");
     fs.before_list(nullptr);
   });

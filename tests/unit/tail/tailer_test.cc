@@ -162,6 +162,30 @@ TEST_F(TailerTest, AFileIsFinishedWhenItsLaneGoesOnAndStillReadWhenItGrows) {
   EXPECT_EQ(fs.open_files(), 1U);
 }
 
+// `cp -r` of a finished job takes the files in any order.
+TEST_F(TailerTest, AFileThatIsCopiedAfterItsSuccessorIsFinishedWhenItIsWhole) {
+  const std::string old = "/r/system/1591748100.algo-1.json";
+  pass();
+  fs.create("/r/system/1591748160.algo-1.json", "c\n");
+  pass();
+  fs.create(old, "{\"a\"");
+  EXPECT_THAT(pass(), ElementsAre("opened 1591748100.algo-1.json", "data 1591748100.algo-1.json"));
+  fs.append(old, ": 1}\n");
+  EXPECT_THAT(pass(),
+              ElementsAre("data 1591748100.algo-1.json", "finished 1591748100.algo-1.json"));
+}
+
+TEST_F(TailerTest, AFileThatIsCopiedAfterItsSuccessorIsFinishedWhenItRests) {
+  const std::string old = "/r/system/1591748100.algo-1.json";
+  pass();
+  fs.create("/r/system/1591748160.algo-1.json", "c\n");
+  pass();
+  fs.create(old, "{\"a\"");
+  pass();
+  scan(TailLimits{}.linger);
+  EXPECT_THAT(drain(), ElementsAre("finished 1591748100.algo-1.json"));
+}
+
 // Sizes are taken after all names: what is written to a file before its successor appears is read
 // before the successor.
 TEST_F(TailerTest, AWriterThatMovesOnWhileTheTailerLooks) {
