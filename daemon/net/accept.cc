@@ -5,19 +5,17 @@
 #include <charconv>
 #include <optional>
 
+#include "trainwatch/trimmed.h"
+
 namespace trainwatch {
 namespace {
 
-std::string_view trimmed(std::string_view text) {
-  const auto first = text.find_first_not_of(" \t\"");
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t\"") - first + 1);
-}
+constexpr std::string_view kBlanks = " \t\"";
 
 std::string_view take_trimmed(std::string_view& rest, char separator) {
   const auto part = rest.substr(0, rest.find(separator));
   rest.remove_prefix(std::min(rest.size(), part.size() + 1));
-  return trimmed(part);
+  return trimmed(part, kBlanks);
 }
 
 std::string lower(std::string_view text) {
@@ -54,9 +52,9 @@ std::vector<AcceptedRange> parse_accept(std::string_view header) {
       auto value = take_trimmed(parameters, ';');
       auto name = lower(take_trimmed(value, '='));
       if (name == "q") {
-        range.quality = quality(trimmed(value));
+        range.quality = quality(trimmed(value, kBlanks));
       } else {
-        range.parameters.emplace_back(std::move(name), trimmed(value));
+        range.parameters.emplace_back(std::move(name), trimmed(value, kBlanks));
       }
     }
     ranges.push_back(std::move(range));

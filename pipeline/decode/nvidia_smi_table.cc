@@ -8,6 +8,7 @@
 
 #include "pipeline/decode/decimal_time.h"
 #include "pipeline/decode/gpu_name.h"
+#include "trainwatch/trimmed.h"
 
 namespace trainwatch {
 namespace {
@@ -15,14 +16,7 @@ namespace {
 constexpr std::size_t kMostSmiColumns = 256;
 constexpr std::size_t kLongestSmiHeader = 8192;
 constexpr std::string_view kSmiTime = "0000/00/00 00:00:00.000";
-constexpr std::string_view kSmiBlanks = " \t\r";
 constexpr std::string_view kSmiUuid = "GPU-";
-
-std::string_view without_blanks(std::string_view text) {
-  const std::size_t begin = text.find_first_not_of(kSmiBlanks);
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(kSmiBlanks) + 1 - begin);
-}
 
 // Cells between commas, or words where there are none (dmon). Of more than kMostSmiColumns none.
 void split_cells(std::string_view line, bool words, std::vector<std::string_view>& cells) {
@@ -30,7 +24,7 @@ void split_cells(std::string_view line, bool words, std::vector<std::string_view
   const std::string_view ends = words ? " \t\r," : ",";
   for (std::size_t from = 0; from <= line.size() && cells.size() <= kMostSmiColumns;) {
     const std::size_t end = std::min(line.find_first_of(ends, from), line.size());
-    const std::string_view cell = without_blanks(line.substr(from, end - from));
+    const std::string_view cell = trimmed(line.substr(from, end - from));
     if (!words || !cell.empty()) cells.push_back(cell);
     from = end + 1;
   }
@@ -197,7 +191,7 @@ std::vector<SmiTable::Column> SmiTable::columns_by_units(
 
 SmiTable::Header SmiTable::take_header(std::string_view line) {
   if (line.size() > kLongestSmiHeader) return Header::none;
-  const std::string_view text = without_blanks(line);
+  const std::string_view text = trimmed(line);
   const bool monitor = text.starts_with('#');
   split_cells(monitor ? text.substr(1) : text, monitor, cells_);
   if (cells_.empty()) return Header::none;
@@ -221,7 +215,7 @@ SmiTable::Header SmiTable::take_header(std::string_view line) {
 }
 
 bool SmiTable::is_comment(std::string_view line) {
-  return without_blanks(line).starts_with('#');
+  return trimmed(line).starts_with('#');
 }
 
 bool SmiTable::read(std::string_view line, SmiRow& row) {
@@ -294,14 +288,14 @@ Detection detect_nvidia_smi(std::string_view head) {
   }
   if (head.size() > kLongestSmiHeader) return Detection::no;
   if (head.front() == '#') {
-    const std::string_view word = without_blanks(head.substr(1));
+    const std::string_view word = trimmed(head.substr(1));
     for (const std::string_view known : {"gpu", "Date", "Time"}) {
       if (known.starts_with(word) || word.starts_with(known)) return Detection::undecided;
     }
     return Detection::no;
   }
   const std::size_t comma = head.find(',');
-  const std::string_view cell = without_blanks(head.substr(0, comma));
+  const std::string_view cell = trimmed(head.substr(0, comma));
   const bool may_be = comma == std::string_view::npos
                           ? may_become_smi_name(without_unit(cell)) || may_begin_row(cell)
                           : is_smi_name(without_unit(cell)) || begins_row(cell);

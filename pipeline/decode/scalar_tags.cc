@@ -173,6 +173,7 @@ bool is_elapsed(const TagWords& tag) {
 }
 
 bool is_loss(const TagWords& tag) {
+  if (tag.is(0, "l") && tag.size() > 1 && !tag.has("r|rate|norm")) return true;  // BasicSR's "l_pix"
   return (tag.has(kLosses) || (tag.has("cross") && tag.has("entropy"))) && !tag.has(kOfLosses);
 }
 
@@ -253,6 +254,12 @@ CounterKind counter_of_name(std::string_view name) {
 
 bool is_evaluation_name(std::string_view name) {
   return TagWords(name).has(kEvaluations);
+}
+
+bool is_time_name(std::string_view name) {
+  const TagWords words(name);
+  constexpr std::string_view kTime = "time|duration|sec|secs|second|seconds";
+  return words.is(0, kTime) && (words.size() == 1 || (words.size() == 2 && words.is(1, kSeconds)));
 }
 
 bool is_metric_name(std::string_view name) {

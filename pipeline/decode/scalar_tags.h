@@ -44,6 +44,9 @@ CounterKind counter_of_name(std::string_view name);
 // Whether one of its words says that it is of an evaluation.
 bool is_evaluation_name(std::string_view name);
 
+// "time", "seconds", "time (s)": nothing but a time, how long something took or since when.
+bool is_time_name(std::string_view name);
+
 // "accuracy", "reward", "perplexity": what only an evaluation or a training measures. Together with
 // a counter it is worth reading, although no rule knows it.
 bool is_metric_name(std::string_view name);

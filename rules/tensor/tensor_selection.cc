@@ -6,17 +6,13 @@
 #include <algorithm>
 #include <span>
 
+#include "trainwatch/trimmed.h"
+
 namespace trainwatch {
 namespace {
 
 constexpr std::size_t kMostParts = 32;
 constexpr std::string_view kReductions = "smdebug/reductions/";
-
-std::string_view trimmed(std::string_view text) {
-  while (text.starts_with(' ')) text.remove_prefix(1);
-  while (text.ends_with(' ')) text.remove_suffix(1);
-  return text;
-}
 
 std::vector<std::string> parts_of(std::string_view list) {
   std::vector<std::string> parts;

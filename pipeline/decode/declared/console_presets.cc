@@ -388,6 +388,8 @@ std::vector<FormatDeclaration> console_presets() {
        .line = R"(\(epoch: (?P<epoch>\d+), iters: (?P<step>\d+), )",
        .fields =
            {
+               {"time", step_seconds},
+               {"data", data_seconds},
                {"G_GAN", loss},
                {"G_A", loss},
                {"G_B", loss},
@@ -397,6 +399,36 @@ std::vector<FormatDeclaration> console_presets() {
                {"D_fake", loss},
                {"cycle_A", loss},
                {"cycle_B", loss},
+           }},
+      // Real-ESRGAN, SwinIR and others of BasicSR; what their losses are called is up to the model.
+      {.name = "basicsr",
+       .has = {", time (data): "},
+       .line =
+           R"(\[epoch: *\d+, iter: *(?P<step>[\d,]+), .*time \(data\): (?P<dt>[\d.]+) \((?P<wait>[\d.]+)\)\])",
+       .fields =
+           {
+               {"dt", step_seconds, 1, true, "time"},
+               {"wait", data_seconds, 1, true, "data"},
+               {"lr", learning_rate},
+           },
+       .others = true},
+      {.name = "caffe",
+       .has = {" iter/s, ", "), loss = ", ", loss = "},
+       .line =
+           R"(Iteration (?P<step>\d+)(?: \((?P<rate>[-+\d.e]+) iter/s, [\d.e+-]+s/\d+ iters\))?, loss = )",
+       .fields = {{"loss", loss}, {"rate", steps_per_second, 1, true, "iter/s"}},
+       .end = {"Optimization Done."}},
+      // The columns of Ultralytics in front of its bar, once an epoch.
+      {.name = "ultralytics_console",
+       .has = {"%|", "% \xE2\x94\x81"},
+       .line =
+           R"(^ *(?P<step>\d+)/(?P<total>\d+) +[\d.]+G +(?P<box>[\d.]+|nan|inf) +(?P<cls>[\d.]+|nan|inf) +(?P<dfl>[\d.]+|nan|inf) +\d+ +\d+: +\d{3}%)",
+       .fields =
+           {
+               {"box", loss, 1, false, "box_loss"},
+               {"cls", loss, 1, false, "cls_loss"},
+               {"dfl", loss, 1, false, "dfl_loss"},
+               {"total", total_steps, 1, false, "epochs"},
            }},
       {.name = "mlperf",
        .has = {":::MLLOG "},

@@ -74,10 +74,11 @@ struct FormatDeclaration {
   std::string node{};
   std::string process{};
   std::string thread{};
-  // json and csv: other numbers are scalars too, and mean what their names say (scalar_tags.h). Of
-  // objects also those of objects within them: "train/loss".
+  // Other numbers are scalars too, and mean what their names say (scalar_tags.h). Of objects also
+  // those of objects within them: "train/loss". Of lines, presets: the losses only.
   bool others = false;
   bool guessed = false;  // made of the names alone (guessed_format.h); `time` may have any unit
+  bool of_epochs = false;  // json and csv: the step is the number of an epoch
   DeclaredSpans spans{};
 };
 

@@ -6,7 +6,9 @@
 #include <string>
 
 #include "pipeline/decode/decimal_time.h"
+#include "pipeline/decode/declared/named_time.h"
 #include "pipeline/decode/declared/scalar_text.h"
+#include "trainwatch/trimmed.h"
 
 namespace trainwatch {
 namespace {
@@ -20,12 +22,6 @@ bool is_letter(char c) {
 bool is_of_word(char c) {
   return is_letter(c) || is_digit(c) || c == '_' || c == '.' || c == '@' ||
          static_cast<unsigned char>(c) >= 0x80;
-}
-
-std::string_view trimmed(std::string_view text, std::string_view blanks) {
-  const std::size_t begin = text.find_first_not_of(blanks);
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(blanks) + 1 - begin);
 }
 
 // "nan", "inf" and "-inf" as words of their own.
@@ -245,8 +241,10 @@ bool take_count(const NumberReader::Number& number, std::string_view name, Guess
   if (kind == CounterKind::none && nameless) kind = counter_of_name(number.unit);
   constexpr std::string_view kDurations[] = {"ms", "s", "us", "sec", "min", "h"};
   if (std::ranges::find(kDurations, number.unit) != std::end(kDurations)) return false;
-  // "12/100 MB" counts something else.
-  const bool unnamed = fraction && (number.unit.empty() || number.unit == "%");
+  // "12/100 MB" counts something else; "12/100 in epoch 3" does not.
+  constexpr std::string_view kNoThings[] = {"", "%", "in", "of", "at", "done", "finished"};
+  const bool unnamed =
+      fraction && std::ranges::find(kNoThings, number.unit) != std::end(kNoThings);
   if (kind == CounterKind::none && !unnamed) return false;
   const auto whole = scalar_at(number.text, ScalarKind::other);
   if (!whole || !(*whole >= 0 && *whole < static_cast<double>(kMostCounted))) return true;
@@ -265,11 +263,6 @@ bool take_count(const NumberReader::Number& number, std::string_view name, Guess
   return true;
 }
 
-// Of what, only others of its form show.
-bool is_time(std::string_view name) {
-  return name == "time" || name == "Time" || name == "TIME";
-}
-
 // "samples/s"; and of a line that counts steps, "45 ms".
 ScalarMeaning meaning_of_unit(std::string_view unit, const GuessedLine& read) {
   if (unit == "ms" && read.count.kind >= CounterKind::steps)
@@ -282,9 +275,9 @@ void take_value(const NumberReader::Number& number, std::string_view name, bool 
   GuessedValue value;
   value.name = name;
   ScalarKind read_as = ScalarKind::other;
-  if (is_time(name)) {
+  const bool of_epochs = read.epoch.is_known() && !read.count.is_known();
+  if (NamedTime::is_name(name, of_epochs)) {
     read_as = ScalarKind::elapsed_seconds;
-    value.is_time = true;
     value.in_ms = number.unit == "ms";
   } else if (name.empty()) {
     value.name = number.unit;
@@ -303,7 +296,7 @@ void take_value(const NumberReader::Number& number, std::string_view name, bool 
   if (evaluates) {
     value.of_evaluation = value.meaning.kind == ScalarKind::loss;
     if (value.of_evaluation) value.meaning.kind = ScalarKind::validation_loss;
-    if (value.meaning.kind != ScalarKind::validation_loss) return;
+    if (value.meaning.kind != ScalarKind::validation_loss && !is_name_of_mode(name)) return;
   }
   value.value = *found * value.meaning.scale;
   const ScalarKind kind = value.meaning.kind;
@@ -324,6 +317,22 @@ void take_time_of_epoch(const NumberReader::Number& number, GuessedLine& read) {
   read.values.push_back(value);
 }
 
+// "step 500 | train 1.70 | val 1.86": nothing else in the line is a loss.
+void name_losses_of_modes(GuessedLine& read) {
+  const auto named = [&read](auto is) { return std::ranges::find_if(read.values, is); };
+  const auto train = named([](const GuessedValue& value) {
+    return is_name_of_mode(value.name) && !is_evaluation_name(value.name);
+  });
+  const auto evaluation = named([](const GuessedValue& value) {
+    return is_name_of_mode(value.name) && is_evaluation_name(value.name) &&
+           value.name.find(' ') == std::string_view::npos;
+  });
+  if (train == read.values.end() || evaluation == read.values.end()) return;
+  train->meaning.kind = ScalarKind::loss;
+  evaluation->meaning.kind = ScalarKind::validation_loss;
+  read.has_loss = read.has_meaning = true;
+}
+
 bool names_training(std::string_view line) {
   return find_text(line, "rain") != std::string_view::npos;
 }
@@ -333,7 +342,7 @@ bool names_training(std::string_view line) {
 void read_guessed_line(std::string_view line, GuessedLine& read) {
   read.epoch = read.count = {};
   read.values.clear();
-  read.has_loss = read.has_meaning = false;
+  read.has_loss = read.has_meaning = read.evaluates = read.is_counted = false;
   if (find_text(line, " HTTP/") != std::string_view::npos) return;  // the log of a web server
   NumberReader numbers(line);
   NumberReader::Number number;
@@ -350,10 +359,14 @@ void read_guessed_line(std::string_view line, GuessedLine& read) {
     // "Test: [10/79]", "Validation epoch 3": what follows is of an evaluation.
     if (first) evaluates = is_evaluation_name(number.before) && !names_training(line);
     first = false;
-    if (take_count(number, name, read)) continue;
+    if (take_count(number, name, read)) {
+      read.evaluates = read.evaluates || (evaluates && read.count.is_known());
+      continue;
+    }
     // "Epoch 3 Test set: Average loss: 0.5"
     take_value(number, name, evaluates || is_evaluation_name(number.before), read);
   }
+  if (!read.has_loss && !is_metric_name(line)) name_losses_of_modes(read);
 }
 
 }  // namespace trainwatch

@@ -27,7 +27,6 @@ struct GuessedValue {
   std::string_view name;  // in front of the number; of "120 ms/step", what follows it
   double value = 0;       // in the unit of its meaning
   ScalarMeaning meaning{};
-  bool is_time = false;        // named just "time": how long something took, or since the beginning
   bool in_ms = false;          // as written
   bool of_evaluation = false;  // the line says so, and its name does not
 };
@@ -40,13 +39,20 @@ struct GuessedLine {
   std::vector<GuessedValue> values;
   bool has_loss = false;     // of the training or of a validation
   bool has_meaning = false;  // or something else that is known
+  bool evaluates = false;    // it counts what an evaluation does
+  bool is_counted = false;   // `count` is that of such lines: the line has none
   // It counts something by name and has a value that is worth a record.
   bool is_record() const {
     const bool named = epoch.is_known() || count.kind != CounterKind::none;
     return has_loss ? named || count.is_known() : named && has_meaning;
   }
-  // Nothing but the number of an epoch, as a headline of what follows.
-  bool is_headline() const { return epoch.is_known() && !count.is_known() && values.empty(); }
+  // Nothing but the number of an epoch or of a step, as a headline of what follows.
+  bool is_headline() const {
+    const bool counts = count.is_known() && count.kind != CounterKind::none;
+    return !evaluates && (counts ? !has_meaning : epoch.is_known() && values.empty());
+  }
+  // A loss of the training that says nothing of when.
+  bool is_loss_alone() const { return has_loss && !epoch.is_known() && !count.is_known(); }
 };
 
 // Replaces `read`, whose names are parts of `line`.

@@ -13,6 +13,7 @@ namespace {
 // Enough for a named counter together with a loss.
 constexpr std::size_t kFewest = 2;
 constexpr std::size_t kFewestOfOthers = 3;
+constexpr std::size_t kFewestOfCounted = 5;
 
 // "Training progress:  45%|████", "Epoch 2: ...": and not of a download or an evaluation.
 bool is_bar_of_training(std::string_view line) {
@@ -32,7 +33,7 @@ void read_bar(std::string_view line, GuessedLine& read) {
 }
 
 std::string key_of(const GuessedLine& read) {
-  std::string key = read.epoch.is_known() ? "epoch," : ",";
+  std::string key = read.epoch.is_known() ? "epoch," : read.is_counted ? "counted," : ",";
   if (read.count.is_known()) key += std::to_string(static_cast<int>(read.count.kind));
   for (const GuessedValue& value : read.values) {
     if (value.meaning.kind == ScalarKind::other) continue;
@@ -43,71 +44,46 @@ std::string key_of(const GuessedLine& read) {
   return key;
 }
 
-bool is_before(std::int64_t one_epoch, std::int64_t one, std::int64_t epoch, std::int64_t count) {
-  return one_epoch != epoch ? one_epoch < epoch : one < count;
+bool trains(const GuessedLine& read) {
+  return std::ranges::any_of(read.values, [](const GuessedValue& value) {
+    return value.meaning.kind == ScalarKind::loss;
+  });
+}
+
+EpochPlace place_of(const GuessedLine& read) {
+  return {read.epoch.number, read.count.number, read.count.of};
 }
 
 }  // namespace
 
 bool GuessedForm::learns(std::string_view line, const GuessedLine& read,
                          std::vector<HeldLine>& held) {
-  const Place at = place_of(read);
+  const EpochPlace at = place_of(read);
   if (!held_.empty()) {
-    const bool repeats = at.epoch == held_at_.epoch && at.count == held_at_.count;
-    if (repeats) return false;
-    if (!is_before(held_at_.epoch, held_at_.count, at.epoch, at.count)) held_.clear();
+    if (at.is_same(held_at_)) return false;
+    if (!held_at_.is_before(at)) held_.clear();
   }
-  held_.push_back({std::string(line), read.epoch});
+  held_.push_back({std::string(line), read.epoch, read.count});
   held_at_ = at;
   const bool named = read.epoch.is_known() || read.count.kind != CounterKind::none;
-  if (held_.size() < (named && read.has_loss ? kFewest : kFewestOfOthers)) return false;
+  const std::size_t fewest = read.is_counted               ? kFewestOfCounted
+                             : named && read.has_loss ? kFewest
+                                                      : kFewestOfOthers;
+  if (held_.size() < fewest) return false;
   known_ = true;
   held = std::exchange(held_, {});
   return true;
 }
 
 std::int64_t GuessedForm::step_of(const GuessedLine& read) {
-  const Place before = std::exchange(last_, place_of(read));
-  const Place& at = last_;
-  if (at.epoch == kNoStep) return at.count;
-  if (at.count == kNoStep) return at.epoch;
-  if (read.count.kind == CounterKind::global_steps) return at.count;
-  if (first_epoch_ == kNoStep) {
-    // A resumed job that prints "Epoch 5/10" most likely counts from 1. The steps of earlier
-    // epochs are known only if the line gives the length of an epoch.
-    const bool from_one = at.epoch == 1 || (at.epoch > 1 && read.epoch.of > 0);
-    first_epoch_ = from_one ? 1 : 0;
-    if (read.count.of == 0) first_epoch_ = at.epoch;
-  }
-  if (before.epoch != kNoStep && at.epoch > before.epoch && counts_ == Counts::undecided) {
-    counts_ = at.count > before.count ? Counts::over_all : Counts::within_epochs;
-  }
-  if (read.count.of > 0) {
-    per_epoch_ = read.count.of;
-  } else if (counts_ != Counts::over_all) {
-    per_epoch_ = std::max(per_epoch_, before.count);
-  }
-  constexpr std::int64_t kMost = 1'000'000'000;
-  const std::int64_t epochs = at.epoch - first_epoch_;
-  const bool adds =
-      counts_ != Counts::over_all && epochs > 0 && epochs < kMost && per_epoch_ < kMost;
-  return adds ? at.count + epochs * per_epoch_ : at.count;
+  // A resumed job that prints "Epoch 5/10" most likely counts from 1.
+  const bool from_one = read.epoch.number > 1 && read.epoch.of > 0;
+  return places_.step_of(place_of(read), from_one ? std::optional<std::int64_t>(1) : std::nullopt,
+                         read.count.kind == CounterKind::global_steps);
 }
 
 bool GuessedForm::repeats(const GuessedLine& read) const {
-  const Place at = place_of(read);
-  return at.epoch == last_.epoch && at.count == last_.count;
-}
-
-ScalarKind GuessedForm::kind_of_time(const GuessedValue& value) {
-  constexpr int kEnough = 3;
-  const double before = std::exchange(time_, value.value);
-  if (before >= 0 && times_risen_ < kEnough) {
-    times_risen_ += value.value > before ? 1 : 0;
-    time_falls_ = time_falls_ || value.value <= before;
-  }
-  if (times_risen_ >= kEnough && !time_falls_) return ScalarKind::elapsed_seconds;
-  return time_falls_ && value.in_ms ? ScalarKind::step_seconds : ScalarKind::other;
+  return place_of(read).is_same(places_.last());
 }
 
 void GuessedForm::state(StateIo& io) {
@@ -115,16 +91,11 @@ void GuessedForm::state(StateIo& io) {
   io(known_);
   io(held_);
   io(held_at_);
-  io(last_);
-  io(first_epoch_);
-  io(per_epoch_);
-  io(counts_);
-  io(time_);
-  io(times_risen_);
-  io(time_falls_);
+  io(counted_);
+  io(places_);
   io(is_summary);
   io(steps);
-  const bool possible = held_.size() < kFewestOfOthers && counts_ < Counts::count_ &&
+  const bool possible = held_.size() < kFewestOfCounted &&
                         std::ranges::all_of(held_, [](const HeldLine& line) {
                           return line.text.size() <= GuessedLines::kLongest;
                         });
@@ -138,13 +109,14 @@ GuessedForm* GuessedLines::take(std::string_view line, GuessedLine& read,
   read_guessed_line(line, read);
   read_bar(line, read);
   if (read.is_headline()) {
-    epoch_ = read.epoch;
+    (read.count.is_known() ? count_ : epoch_) = read.count.is_known() ? read.count : read.epoch;
     return nullptr;
   }
-  add_epoch(read);
+  add_place(read);
   if (!read.is_record()) return nullptr;
   GuessedForm* const form = form_of(read);
   if (form == nullptr) return nullptr;
+  if (read.is_counted) read.count.number = form->count();
   const bool bar = find_text(line, kBarLiteral) != std::string_view::npos;
   if (form->is_known()) return bar && form->repeats(read) ? nullptr : form;
   if (!form->learns(line, read, held)) return nullptr;
@@ -156,10 +128,21 @@ void GuessedLines::read_again(const HeldLine& line, GuessedLine& read) {
   read_guessed_line(line.text, read);
   read_bar(line.text, read);
   read.epoch = line.epoch;
+  read.count = line.count;
 }
 
-void GuessedLines::add_epoch(GuessedLine& read) const {
+// What the line does not say itself.
+void GuessedLines::add_place(GuessedLine& read) {
+  if (read.evaluates) return;
+  const bool alone = read.is_loss_alone();
   if (!read.epoch.is_known() && read.count.kind < CounterKind::steps) read.epoch = epoch_;
+  if (!alone) return;
+  if (count_.is_known()) {
+    read.count = count_;
+  } else if (!epoch_.is_known() && !counts_steps_ && trains(read)) {
+    read.count = {0, 0, CounterKind::steps};  // its form counts
+    read.is_counted = true;
+  }
 }
 
 GuessedForm* GuessedLines::form_of(const GuessedLine& read) {
@@ -171,7 +154,7 @@ GuessedForm* GuessedLines::form_of(const GuessedLine& read) {
 }
 
 void GuessedLines::note_known(GuessedForm& form, const GuessedLine& read) {
-  const bool steps = read.count.is_known();
+  const bool steps = read.count.is_known() && !read.is_counted;
   form.is_summary = !steps && counts_steps_;
   counts_steps_ = counts_steps_ || steps;
 }
@@ -180,7 +163,9 @@ void GuessedLines::state(StateIo& io) {
   io(forms_);
   io(counts_steps_);
   io(epoch_);
-  if (forms_.size() > kMostForms || epoch_.kind > CounterKind::global_steps) io.fail();
+  io(count_);
+  const auto most = std::max(epoch_.kind, count_.kind);
+  if (forms_.size() > kMostForms || most > CounterKind::global_steps) io.fail();
 }
 
 }  // namespace trainwatch

@@ -108,16 +108,13 @@ bool LinePattern::find(std::string_view line, LineLayout& layout) const {
   return true;
 }
 
-std::int64_t LinePattern::step(std::string_view line, const LineLayout& layout,
-                               std::int64_t epoch) const {
-  const std::int64_t step = count_in(layout.step.of(line)).value_or(kNoStep);
-  epoch = count_in(layout.epoch.of(line)).value_or(epoch);
-  const auto per_epoch = count_in(layout.epoch_steps.of(line));
-  constexpr std::int64_t kMost = 1'000'000'000;
-  if (step == kNoStep) return layout.step.size == 0 && epoch >= 0 ? epoch : kNoStep;
-  const std::int64_t epochs = epoch - declaration_.first_epoch;
-  const bool counts = per_epoch && epoch >= 0 && epochs > 0 && epochs < kMost && *per_epoch < kMost;
-  return counts ? step + epochs * *per_epoch : step;
+EpochPlace LinePattern::place(std::string_view line, const LineLayout& layout,
+                              std::int64_t epoch) const {
+  EpochPlace place;
+  place.count = count_in(layout.step.of(line)).value_or(kNoStep);
+  place.epoch = count_in(layout.epoch.of(line)).value_or(epoch);
+  place.of = count_in(layout.epoch_steps.of(line)).value_or(0);
+  return place;
 }
 
 std::optional<double> LinePattern::value(std::size_t field, std::string_view line,

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "pipeline/decode/declared/declaration.h"
+#include "pipeline/decode/declared/epoch_steps.h"
 #include "pipeline/decode/declared/line_layout.h"
 #include "trainwatch/event.h"
 
@@ -44,8 +45,8 @@ class LinePattern {
 
   // Of a line and its layout. `epoch`: of a line before, where this one has none; kNoStep: there is
   // none either. The value is that of the field with this number.
-  std::int64_t step(std::string_view line, const LineLayout& layout,
-                    std::int64_t epoch = kNoStep) const;
+  EpochPlace place(std::string_view line, const LineLayout& layout,
+                   std::int64_t epoch = kNoStep) const;
   std::optional<double> value(std::size_t field, std::string_view line,
                               const LineLayout& layout) const;
 

@@ -30,6 +30,7 @@ bool RecordEmitter::begin(const DeclaredRecord& record, std::string_view text, R
   at_ = timed_ ? *record.at : context_.written;
   step_ = record.step;
   guessed_ = record.guessed;
+  of_epoch_ = record.of_epoch;
   steps.advance(record.step);
   interval_ = steps.interval;
   subject_ = *subject;
@@ -46,7 +47,7 @@ Symbol RecordEmitter::tag_of(const DeclaredField& field, std::size_t index) {
   return tag;
 }
 
-const OtherTag* RecordEmitter::other_tag(std::string_view name, const FormatDeclaration* format) {
+OtherTag* RecordEmitter::other_tag(std::string_view name, const FormatDeclaration* format) {
   name = name.substr(0, SymbolTable::kLongestName);
   const auto found = others_.find(name);
   if (found != others_.end()) return &found->second;
@@ -61,11 +62,20 @@ const OtherTag* RecordEmitter::other_tag(std::string_view name, const FormatDecl
     return nullptr;
   }
   meaningful_ += means ? 1 : 0;
-  OtherTag tag{context_.interner.symbols.intern(name), {}};
+  OtherTag tag{context_.interner.symbols.intern(name)};
   tag.meaning.kind = meaning.kind;
   tag.meaning.scale = meaning.scale;
   tag.meaning.interval = meaning.is_mean();
+  if (guessed_ && !means && NamedTime::is_name(name, of_epoch_)) tag.time.emplace();
   return &others_.emplace(name, std::move(tag)).first->second;
+}
+
+void RecordEmitter::emit_other(OtherTag& tag, double value, bool in_ms, EventBatch& out) {
+  if (!tag.time) return emit(tag.meaning, tag.symbol, value, out);
+  DeclaredField meaning;
+  meaning.kind = tag.time->kind_of(value, in_ms, interval_);
+  meaning.interval = ScalarMeaning{meaning.kind}.is_mean();
+  emit(meaning, tag.symbol, value, out);
 }
 
 void RecordEmitter::emit(const DeclaredField& meaning, Symbol tag, double value, EventBatch& out) {
@@ -96,8 +106,8 @@ std::optional<SubjectId> RecordEmitter::subject_of(const DeclaredRecord& record)
 }
 
 void RecordEmitter::state(StateIo& io) {
-  std::vector<std::string> others;
-  for (const auto& [name, tag] : others_) others.push_back(name);
+  std::vector<std::pair<std::string, std::optional<NamedTime>>> others;
+  for (const auto& [name, tag] : others_) others.emplace_back(name, tag.time);
   io(others);
   io(too_many_reported_);
   bool known = known_.has_value();
@@ -113,7 +123,9 @@ void RecordEmitter::state(StateIo& io) {
   subject_ = subject.value_or(SubjectId::none);
   others_.clear();
   meaningful_ = 0;
-  for (const std::string& tag : others) other_tag(tag);
+  for (const auto& [name, time] : others) {
+    if (OtherTag* const tag = other_tag(name)) tag->time = time;
+  }
 }
 
 }  // namespace trainwatch

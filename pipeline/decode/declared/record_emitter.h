@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "pipeline/decode/declared/declaration.h"
+#include "pipeline/decode/declared/named_time.h"
 #include "pipeline/decode/declared/scalar_text.h"
 #include "pipeline/decode/decoder.h"
 #include "pipeline/decode/scalar_steps.h"
@@ -25,12 +26,14 @@ struct DeclaredRecord {
   std::optional<Time> at;       // the same
   std::string_view node{};      // the same
   bool guessed = false;         // Scalar::guessed
+  bool of_epoch = false;        // its step is the number of an epoch
 };
 
 // A scalar that no field of a declaration names.
 struct OtherTag {
   Symbol symbol{};
   DeclaredField meaning{};  // as its name says
+  std::optional<NamedTime> time{};  // the name says only that it is a time; of guessed records
 };
 
 class RecordEmitter {
@@ -45,7 +48,9 @@ class RecordEmitter {
   Symbol tag_of(const DeclaredField& field, std::size_t index);
   // The tag of values that no field of `format` names. Null: there is no room for another one; the
   // first is rejected, for all of them.
-  const OtherTag* other_tag(std::string_view name, const FormatDeclaration* format = nullptr);
+  OtherTag* other_tag(std::string_view name, const FormatDeclaration* format = nullptr);
+  // `in_ms`: so the value was written.
+  void emit_other(OtherTag& tag, double value, bool in_ms, EventBatch& out);
   void emit(const DeclaredField& meaning, Symbol tag, double value, EventBatch& out);
 
   // Of the record that came last, if there was one.
@@ -79,6 +84,7 @@ class RecordEmitter {
   SubjectId subject_ = SubjectId::none;
   bool timed_ = false;
   bool guessed_ = false;
+  bool of_epoch_ = false;
   bool emitted_ = false;  // a value of it
 };
 

@@ -90,7 +90,7 @@ bool RunNoteReader::take_xid(const PrefixedLine& line, EventBatch& out) {
 
 // What is no end: those without a time that came before it are of the training.
 void RunNoteReader::take_mark(const EndLine& read, const PrefixedLine& line, EventBatch& out) {
-  before_record(out);
+  before_record(line.at, out);
   if (line.at) last_ = *line.at;
   world_size_ = std::max(world_size_, read.world_size);
   if (last_ == kNoTime && read.world_size > 0) return;  // nothing says when that was
@@ -215,9 +215,9 @@ void RunNoteReader::emit_timeout(EventBatch& out) {
   emit(std::move(note), out);
 }
 
-void RunNoteReader::before_record(EventBatch& out) {
+void RunNoteReader::before_record(std::optional<Time> at, EventBatch& out) {
   if (waiting_.empty() && raised_.empty() && !timeout_) return;
-  settle(last_ != kNoTime ? last_ : context_.written, out);
+  settle(last_ != kNoTime ? last_ : at.value_or(context_.written), out);
   raised_.clear();
   timeout_.reset();
   timeouts_.clear();

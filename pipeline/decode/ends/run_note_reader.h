@@ -39,8 +39,9 @@ class RunNoteReader {
   bool take(std::string_view line, SubjectId subject, EventBatch& out);
   // A line that says that the training has done what it was to do.
   void completed(std::string_view line, SubjectId subject, EventBatch& out);
-  // A record of the training comes: call before its events, and then with its time, if it has one.
-  void before_record(EventBatch& out);
+  // A record of the training comes: call before its events, with its time if it has one, and then
+  // record() with that.
+  void before_record(std::optional<Time> at, EventBatch& out);
   void record(Time at) { last_ = at; }
   // The bytes so far, or those of the file, end.
   void end_of_bytes(EventBatch& out);

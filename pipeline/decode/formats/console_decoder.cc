@@ -15,6 +15,7 @@
 #include "pipeline/decode/decimal_time.h"
 #include "pipeline/decode/declared/declared_formats.h"
 #include "pipeline/decode/declared/guessed_lines.h"
+#include "pipeline/decode/declared/joined_lines.h"
 #include "pipeline/decode/declared/known_lines.h"
 #include "pipeline/decode/declared/line_ends.h"
 #include "pipeline/decode/declared/literal_search.h"
@@ -64,6 +65,7 @@ class ConsoleDecoder final : public Decoder {
   void feed(std::string_view bytes, EventBatch& out) override;
   void finish(EventBatch& out) override {
     finished_ = true;
+    emit_pending(out);
     notes_.finish(out);
   }
   void cut_back(std::size_t bytes) override {
@@ -86,11 +88,13 @@ class ConsoleDecoder final : public Decoder {
     std::uint64_t records = 0;
     std::uint64_t losses = 0;  // records with one
     RecordSteps steps;
+    EpochSteps epochs;
 
     void state(StateIo& io) {
       io(records);
       io(losses);
       io(steps);
+      io(epochs);
     }
   };
   // A record whose values stand in the lines that follow.
@@ -114,7 +118,8 @@ class ConsoleDecoder final : public Decoder {
   void read(std::string_view bytes, EventBatch& out);
   void read_begun(std::string_view part, EventBatch& out);
   void scan(std::string_view lines, EventBatch& out);
-  bool follows() const { return notes_.follows() || block_.lines_left > 0; }
+  bool in_block() const { return notes_.follows() || block_.lines_left > 0; }
+  bool follows() const { return in_block() || joined_.is_open(); }
   bool line(std::string_view text, EventBatch& out);
   void keep(std::string_view part);
   bool take_bar(std::string_view text);
@@ -124,6 +129,7 @@ class ConsoleDecoder final : public Decoder {
   void take_record(std::string_view text, const LineLayout& layout, EventBatch& out);
   void note_seen(std::size_t format, bool loss);
   void emit(std::string_view text, const LineLayout& layout, EventBatch& out);
+  bool emit_other_losses(std::string_view text, const FormatDeclaration& format, EventBatch& out);
   void emit_pending(EventBatch& out);
   void open_block(std::size_t format, const DeclaredRecord& record);
   bool take_block(std::string_view text, EventBatch& out);
@@ -158,8 +164,10 @@ class ConsoleDecoder final : public Decoder {
   std::string pending_;  // a record without a step of its own: the next bar has it
   ProgressBar bar_;
   Block block_;
+  JoinedLines joined_;
   std::int64_t epoch_ = kNoStep;  // of the line "Epoch 3/10" that came last
   GuessedLines guessed_;
+  std::int64_t guessed_step_ = kNoStep;  // of the last of them
   GuessedLine guess_;           // reused
   std::vector<HeldLine> held_;  // reused
   LiteralSearch literals_;
@@ -184,6 +192,7 @@ void ConsoleDecoder::search_for_literals() {
   }
   if (any) add(kEndsOfJobs);
   if (guesses_) add(kGuessed);
+  add(JoinedLines::kLiterals);
   literals.push_back("Epoch ");
   literals.push_back(kBarLiteral);
   literals.push_back(kWatchdogLiteral);
@@ -266,6 +275,11 @@ void ConsoleDecoder::scan(std::string_view lines, EventBatch& out) {
 // A line with a literal, or one of a block. True if it is a record.
 bool ConsoleDecoder::line(std::string_view text, EventBatch& out) {
   text = without_colours(text);
+  if (!in_block()) {
+    const JoinedLines::Part part = joined_.take(text);
+    if (part == JoinedLines::Part::more) return false;
+    if (part == JoinedLines::Part::whole) text = joined_.text();
+  }
   const LineLayout* layout = lines_.recall(text);
   if (layout == nullptr) {
     if (take_watchdog(text)) {
@@ -295,7 +309,8 @@ void ConsoleDecoder::take_record(std::string_view text, const LineLayout& layout
   ++records_;
   block_.lines_left = 0;
   const FormatDeclaration& format = lines_.declaration(layout.format);
-  if (format.step_from_bar && bar_.step != kNoStep) {
+  // Behind the last one no other bar comes.
+  if (format.step_from_bar && bar_.step != kNoStep && bar_.step < bar_.total) {
     pending_ = text;
     note_seen(layout.format, false);
   } else {
@@ -411,9 +426,13 @@ void ConsoleDecoder::emit(std::string_view text, const LineLayout& layout, Event
   const FormatDeclaration& format = pattern.declaration();
   const std::int64_t epoch = format.epoch_from_line ? epoch_ : kNoStep;
   DeclaredRecord record;
-  record.step = format.step_from_bar ? bar_.step : pattern.step(text, layout, epoch);
+  record.step = bar_.step;
+  if (!format.step_from_bar) {
+    const EpochPlace place = pattern.place(text, layout, epoch);
+    record.step = seen_[layout.format].epochs.step_of(place, format.first_epoch);
+  }
   place_in_time(text, layout.time.of(text), record);
-  notes_.before_record(out);
+  notes_.before_record(record.at, out);
   if (format.block) open_block(layout.format, record);
   bool begun = false;
   bool loss = false;
@@ -428,6 +447,7 @@ void ConsoleDecoder::emit(std::string_view text, const LineLayout& layout, Event
     evaluates = evaluates || field.kind == ScalarKind::validation_loss;
     emitter_.emit(field, emitter_.tag_of(field, index_of(layout.format, i)), *value, out);
   }
+  if (format.others && begun) loss = emit_other_losses(text, format, out) || loss;
   if (!format.step_from_bar || bar_.step == kNoStep) {
     note_seen(layout.format, loss);
   } else if (begun) {
@@ -435,6 +455,21 @@ void ConsoleDecoder::emit(std::string_view text, const LineLayout& layout, Event
   }
   if (!loss && evaluates) notes_.take(text, subject(), out);
   if (begun && emitter_.is_timed()) notes_.record(emitter_.at());
+}
+
+// True: there are some.
+bool ConsoleDecoder::emit_other_losses(std::string_view text, const FormatDeclaration& format,
+                                       EventBatch& out) {
+  bool any = false;
+  read_guessed_line(text, guess_);
+  for (const GuessedValue& value : guess_.values) {
+    if (value.meaning.kind != ScalarKind::loss) continue;
+    OtherTag* const tag = emitter_.other_tag(value.name, &format);
+    if (tag == nullptr) continue;
+    emitter_.emit_other(*tag, value.value, false, out);
+    any = true;
+  }
+  return any;
 }
 
 void ConsoleDecoder::open_block(std::size_t format, const DeclaredRecord& record) {
@@ -484,7 +519,6 @@ bool ConsoleDecoder::take_guessed(std::string_view text, EventBatch& out) {
   GuessedForm* const form = guessed_.take(text, guess_, held_);
   if (guess_.is_headline()) epoch_ = guess_.epoch.number;
   if (form == nullptr) return false;
-  notes_.before_record(out);
   if (held_.empty()) {
     emit_guessed(text, guess_, *form, out);
     return true;
@@ -499,9 +533,12 @@ bool ConsoleDecoder::take_guessed(std::string_view text, EventBatch& out) {
 void ConsoleDecoder::emit_guessed(std::string_view text, const GuessedLine& read, GuessedForm& form,
                                   EventBatch& out) {
   DeclaredRecord record;
-  record.step = form.step_of(read);
+  record.step = read.evaluates ? guessed_step_ : form.step_of(read);
+  guessed_step_ = record.step;
+  record.of_epoch = !read.count.is_known();
   place_in_time(text, {}, record);
   record.guessed = true;
+  notes_.before_record(record.at, out);
   if (!emitter_.begin(record, text, form.steps)) return;
   ++records_;
   ++guessed_records_;
@@ -510,14 +547,19 @@ void ConsoleDecoder::emit_guessed(std::string_view text, const GuessedLine& read
                               : value.of_evaluation ? "validation/"
                                                     : "") +
                              std::string(value.name);
-    const OtherTag* const tag = emitter_.other_tag(name);
+    OtherTag* const tag = emitter_.other_tag(name);
     if (tag == nullptr) continue;
+    if (tag->time) {
+      emitter_.emit_other(*tag, value.value, value.in_ms, out);
+      continue;
+    }
     DeclaredField meaning;
-    meaning.kind = value.is_time ? form.kind_of_time(value) : value.meaning.kind;
+    meaning.kind = value.meaning.kind;
     meaning.interval = ScalarMeaning{meaning.kind}.is_mean();
     emitter_.emit(meaning, tag->symbol, value.value, out);
   }
-  const bool trains = std::ranges::none_of(read.values, &GuessedValue::of_evaluation);
+  const bool trains =
+      !read.evaluates && std::ranges::none_of(read.values, &GuessedValue::of_evaluation);
   if (trains && read.count.of > 0 && !read.epoch.is_known()) {
     static const DeclaredField kTotal{.key = "total_steps", .kind = ScalarKind::total_steps};
     emitter_.emit(kTotal, emitter_.tag_of(kTotal, index_of(lines_.size(), 0)),
@@ -526,14 +568,14 @@ void ConsoleDecoder::emit_guessed(std::string_view text, const GuessedLine& read
   if (emitter_.is_timed()) notes_.record(emitter_.at());
 }
 
-// Without "ESC[...m".
+// Without "ESC[31m" and "ESC[K".
 std::string_view ConsoleDecoder::without_colours(std::string_view text) {
   std::size_t escape = text.find('\x1b');
   if (escape == std::string_view::npos) return text;
   plain_.clear();
   while (escape != std::string_view::npos) {
     plain_.append(text.substr(0, escape));
-    const std::size_t end = text.find('m', escape);
+    const std::size_t end = text.find_first_not_of("[?;0123456789", escape + 1);
     text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
     escape = text.find('\x1b');
   }
@@ -557,8 +599,10 @@ void ConsoleDecoder::state(StateIo& io) {
   io(bar_.total);
   io(bar_.seconds);
   io(block_);
+  io(joined_);
   io(epoch_);
   io(guessed_);
+  io(guessed_step_);
   io(emitter_);
   io(notes_);
   if (!io.is_loading()) return;

@@ -22,6 +22,7 @@
 #include "pipeline/decode/line_splitter.h"
 #include "pipeline/decode/scalar_tags.h"
 #include "trainwatch/star_pattern.h"
+#include "trainwatch/trimmed.h"
 
 namespace trainwatch {
 namespace {
@@ -29,12 +30,6 @@ namespace {
 constexpr std::size_t kMostColumns = 256;
 constexpr std::size_t kLongestHeader = 16384;
 constexpr std::string_view kIndex = "index";  // stands for the name that the first column lacks
-
-std::string_view trimmed(std::string_view text) {
-  const std::size_t begin = text.find_first_not_of(" \r");
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(" \r") + 1 - begin);
-}
 
 // The cells of a row, without blanks around them and without quotes; of those behind kMostColumns
 // nothing. Quotes inside of a cell stay as they are: no number has any.
@@ -150,6 +145,7 @@ class CsvDecoder final : public Decoder {
     bool emits = false;
     bool other = false;         // no field names it: its own name says what it means
     Symbol tag = Symbol::none;  // none: not emitted yet
+    OtherTag* time = nullptr;   // its name says only that it is a time
   };
 
   void row(std::string_view text, EventBatch& out);
@@ -237,7 +233,9 @@ CsvDecoder::Column CsvDecoder::column_of(std::string_view name) const {
   const auto& fields = format_->fields;
   const auto field = std::ranges::find_if(
       fields, [name](const DeclaredField& each) { return matches_star(each.key, name); });
-  const bool counts = name == format_->step || name == format_->time || name == format_->rank;
+  // What is called a time may be one since the beginning.
+  const bool clock = name == format_->time && !format_->guessed;
+  const bool counts = name == format_->step || clock || name == format_->rank;
   if (field != fields.end()) {
     column.meaning = *field;
     column.emits = true;
@@ -260,23 +258,29 @@ void CsvDecoder::read_row(std::string_view text, EventBatch& out) {
   about.rank = small_integer(cell_of(rank_)).value_or(kNoRank);
   about.at = time_of();
   about.guessed = format_->guessed;
+  about.of_epoch = format_->of_epochs;
   bool begun = false;
   for (std::size_t i = 0; i < columns_.size(); ++i) {
     Column& column = columns_[i];
-    if (!column.emits) continue;
+    if (!column.emits || (i == time_ && about.at)) continue;
     const auto value = number_of(cells_[i]);
     if (!value || !delivered_.is_new(column.name, about.step, cells_[i])) continue;
     if (!begun && !emitter_.begin(about, text, steps_)) return;
     begun = true;
     if (column.tag == Symbol::none) {
       const std::string& tag = column.meaning.tag.empty() ? column.name : column.meaning.tag;
-      const OtherTag* const other = emitter_.other_tag(tag, &*format_);
+      OtherTag* const other = emitter_.other_tag(tag, &*format_);
       column.emits = other != nullptr;
       if (other == nullptr) continue;
       column.tag = other->symbol;
       if (column.other) column.meaning = other->meaning;
+      if (column.other && other->time) column.time = other;
     }
-    emitter_.emit(column.meaning, column.tag, *value, out);
+    if (column.time != nullptr) {
+      emitter_.emit_other(*column.time, *value, false, out);
+    } else {
+      emitter_.emit(column.meaning, column.tag, *value, out);
+    }
   }
 }
 

@@ -213,6 +213,7 @@ bool JsonLinesDecoder::record(std::string_view text, EventBatch& out) {
   about.at = time_of();
   about.node = between_quotes(line_.of(format_->node));
   about.guessed = format_->guessed;
+  about.of_epoch = format_->of_epochs;
   std::string_view name = between_quotes(line_.of(format_->spans.name_key));
   const bool has_spans = !format_->spans.name_key.empty();
   if (has_spans && !name.ends_with(format_->spans.end)) return true;
@@ -257,15 +258,19 @@ void JsonLinesDecoder::emit_scalars(EventBatch& out) {
       if (value) emitter_.emit(*field, emitter_.tag_of(*field, index), *value, out);
       continue;
     }
-    const bool counts = member.key == format_->step || member.key == format_->time;
+    const bool clock = member.key == format_->time && (!format_->guessed || emitter_.is_timed());
+    const bool counts = member.key == format_->step || clock;
     if (field == fields.end() && (!format_->others || counts)) continue;
-    const OtherTag* const tag =
+    OtherTag* const tag =
         evaluates ? emitter_.other_tag("validation/" + std::string(member.key), format_)
                   : emitter_.other_tag(member.key, format_);
     if (tag == nullptr) continue;
     const DeclaredField& meaning = field != fields.end() ? *field : tag->meaning;
-    if (const auto value = number_in(member.value, meaning.kind)) {
+    const auto value = number_in(member.value, meaning.kind);
+    if (value && field != fields.end()) {
       emitter_.emit(meaning, tag->symbol, *value, out);
+    } else if (value) {
+      emitter_.emit_other(*tag, *value, false, out);
     }
   }
 }

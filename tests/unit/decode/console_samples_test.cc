@@ -125,7 +125,21 @@ const std::vector<Sample>& samples() {
       {"cyclegan",
        "(epoch: 1, iters: 700, time: 2.421, data: 0.001) D_A: 0.497 G_A: 0.589 cycle_A: 1.385 "
        "idt_A: 0.693 \n",
-       {"loss=0.589 700/1", "loss=0.497 700/1", "loss=1.385 700/1"}},
+       {"step_seconds=2.421 700/1", "data_seconds=0.001 700/1", "loss=0.589 700/1",
+        "loss=0.497 700/1", "loss=1.385 700/1"}},
+      {"basicsr",
+       "2025-02-04 22:37:09,911 INFO: [train..][epoch:  0, iter:   5,100, lr: 2.000e-04] [eta: 4 "
+       "days, 4:06:17, time (data): 1.663 (0.247)] l_pix: 8.1951e-03 \n",
+       {"step_seconds=1.663 5100/2", "data_seconds=0.247 5100/2", "learning_rate=0.0002 5100/1",
+        "loss=0.0081951 5100/1"}},
+      {"caffe",
+       "I0728 23:56:00.280272  4259 solver.cpp:218] Iteration 100 (4.71409 iter/s, 21.213s/100 "
+       "iters), loss = 0.224371\n",
+       {"loss=0.224371 100/1", "steps_per_second=4.71409 100/2"}},
+      {"ultralytics_console",
+       "\x1b[K        3/8         0G       5.27      3.055      2.991         11         96: 100% "
+       "\xE2\x94\x81\xE2\x94\x81 10/10 5.3it/s 1.9s\n",
+       {"loss=5.27 3/1", "loss=3.055 3/1", "loss=2.991 3/1", "total_steps=8 3/1"}},
       {"mlperf",
        ":::MLLOG {\"namespace\": \"\", \"time_ms\": 1790000120000, \"event_type\": "
        "\"POINT_IN_TIME\", \"key\": \"tracked_stats\", \"value\": {\"train_loss\": 2.97, "

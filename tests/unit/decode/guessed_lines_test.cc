@@ -49,11 +49,41 @@ TEST(GuessedText, BarsWithALoss) {
 }
 
 TEST(GuessedText, LinesOfAnEvaluationHaveItsLossOnly) {
-  EXPECT_EQ(
-      printed("Test: [10/79] Time 0.2 Loss 2.5 Acc@1 10.0\n"
-              "Test: [20/79] Time 0.2 Loss 2.0 Acc@1 10.0\n"
-              "Test: [30/79] Time 0.2 Loss 1.5 Acc@1 10.0\n"),
-      (Lines{"validation_loss=2.5 10/1", "validation_loss=2 20/1", "validation_loss=1.5 30/1"}));
+  const std::string test =
+      "Test: [10/79] Time 0.2 Loss 2.5 Acc@1 10.0\n"
+      "Test: [20/79] Time 0.2 Loss 2.0 Acc@1 10.0\n"
+      "Test: [30/79] Time 0.2 Loss 1.5 Acc@1 10.0\n";
+  EXPECT_EQ(printed(test),
+            (Lines{"validation_loss=2.5 -1/1", "validation_loss=2 -1/1", "validation_loss=1.5 -1/1"}));
+  EXPECT_EQ(printed("Step 100 Loss 3.5\nStep 200 Loss 3.25\n" + test),
+            (Lines{"loss=3.5 100/1", "loss=3.25 200/1", "validation_loss=2.5 200/1",
+                   "validation_loss=2 200/1", "validation_loss=1.5 200/1"}));
+}
+
+TEST(GuessedText, TheLengthOfAnEpochThatNoLineSays) {
+  EXPECT_EQ(printed("epoch 1 iter 100 loss 3.5\nepoch 1 iter 200 loss 3.25\n"
+                    "epoch 2 iter 50 loss 3.0\nepoch 2 iter 150 loss 2.75\n"),
+            (Lines{"loss=3.5 100/1", "loss=3.25 200/1", "loss=3 300/1", "loss=2.75 400/1"}));
+}
+
+TEST(GuessedText, LossesOfWhichNothingSaysWhenAreCounted) {
+  EXPECT_EQ(printed("Training Loss: 3.5\nModel evaluation.\nTraining Loss: 3.25\n"
+                    "Training Loss: 3.0\nTraining Loss: 2.75\nTraining Loss: 2.5\n"),
+            (Lines{"loss=3.5 1/1", "loss=3.25 2/1", "loss=3 3/1", "loss=2.75 4/1", "loss=2.5 5/1"}));
+  EXPECT_EQ(printed("loss weight: 0.5\nThe loss: 0.25 is an example\n"), Lines{});
+}
+
+TEST(GuessedText, TheStepOfALineBefore) {
+  EXPECT_EQ(printed("Iteration 20 | games played\nTraining: loss=1.5\n"
+                    "Iteration 21 | games played\nTraining: loss=1.25\n"),
+            (Lines{"loss=1.5 20/1", "loss=1.25 21/1"}));
+}
+
+TEST(GuessedText, LossesNamedByWhatIsDone) {
+  EXPECT_EQ(printed("  step   250 | train 2.25 | val 2.5 | 28s elapsed\n"
+                    "  step   500 | train 1.75 | val 2.0 | 53s elapsed\n"),
+            (Lines{"loss=2.25 250/1", "validation_loss=2.5 250/1", "loss=1.75 500/1",
+                   "validation_loss=2 500/1"}));
 }
 
 TEST(GuessedText, TextThatOnlyLooksLikeItIsNone) {

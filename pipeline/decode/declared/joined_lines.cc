@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pipeline/decode/declared/joined_lines.h"
+
+#include "pipeline/decode/declared/scalar_text.h"
+#include "trainwatch/trimmed.h"
+
+namespace trainwatch {
+namespace {
+
+bool is_rule(std::string_view line) {
+  constexpr std::size_t kShortest = 10;
+  return line.size() >= kShortest && line.find_first_not_of('-') == std::string_view::npos;
+}
+
+// "2026-09-21T10:00:00.5Z stdout P text"
+struct ContainerLine {
+  std::string_view stream;  // with what is before it; empty: the line has no such form
+  std::string_view text;
+  bool is_cut = false;
+};
+
+ContainerLine container_line(std::string_view line) {
+  for (const std::string_view stream : {" stdout ", " stderr "}) {
+    const std::size_t at = line.find(' ');
+    if (at == std::string_view::npos || !line.substr(at).starts_with(stream)) continue;
+    const std::size_t flag = at + stream.size();
+    const std::string_view rest = line.substr(flag);
+    if (!rest.starts_with("P ") && !rest.starts_with("F ")) continue;
+    return {line.substr(0, flag), rest.substr(2), rest.front() == 'P'};
+  }
+  return {};
+}
+
+std::string_view name_of(std::string_view stream) {
+  return stream.substr(stream.find(' '));
+}
+
+}  // namespace
+
+JoinedLines::Part JoinedLines::take(std::string_view line) {
+  switch (kind_) {
+    case Kind::rule:
+    case Kind::table:
+      return take_row(trimmed(line));
+    case Kind::dictionary:
+      return take_member(trimmed(line));
+    case Kind::cut_line:
+      return take_rest(line);
+    default:
+      return open(line);
+  }
+}
+
+JoinedLines::Part JoinedLines::open(std::string_view line) {
+  text_.clear();
+  heading_.clear();
+  if (is_rule(trimmed(line))) {
+    kind_ = Kind::rule;
+    return Part::none;
+  }
+  const ContainerLine part = container_line(line);
+  if (part.is_cut) {
+    kind_ = Kind::cut_line;
+    text_.append(part.stream).append("F ");
+    return add(part.text);
+  }
+  const bool opens = find_text(line, "{'") != std::string_view::npos && line.find('}') == std::string_view::npos;
+  if (!opens || !trimmed(line).ends_with(',')) return Part::none;
+  kind_ = Kind::dictionary;
+  return add(line);
+}
+
+// "|    ep_len_mean    | 22.2 |", or "| rollout/ | |" before those that it is the heading of.
+JoinedLines::Part JoinedLines::take_row(std::string_view line) {
+  if (kind_ == Kind::table && is_rule(line)) return close(Part::whole);
+  const std::size_t middle = line.find('|', 1);
+  if (!line.starts_with('|') || middle == std::string_view::npos) {
+    close(Part::none);
+    return open(line);
+  }
+  kind_ = Kind::table;
+  const std::string_view left = line.substr(1, middle - 1);
+  const std::string_view name = trimmed(left);
+  const std::string_view rest = line.substr(middle + 1);
+  const std::string_view value = trimmed(rest.substr(0, rest.find('|')));
+  if (value.empty()) {
+    heading_ = name.ends_with('/') ? name : std::string_view{};
+    return heading_.size() > kLongest ? close(Part::none) : Part::more;
+  }
+  const bool belongs = left.starts_with("    ");
+  return add((belongs ? heading_ : "") + std::string(name) + ": " + std::string(value) + ", ");
+}
+
+JoinedLines::Part JoinedLines::take_member(std::string_view line) {
+  if (!line.starts_with('\'') && !line.starts_with('"')) {
+    close(Part::none);
+    return open(line);
+  }
+  const bool last = line.ends_with('}');
+  if (add(" ") == Part::none || add(line) == Part::none) return Part::none;
+  return last ? close(Part::whole) : Part::more;
+}
+
+// The other stream may write in between.
+JoinedLines::Part JoinedLines::take_rest(std::string_view line) {
+  const ContainerLine part = container_line(line);
+  const std::string_view stream = name_of(std::string_view(text_).substr(0, text_.find(" F ") + 1));
+  if (part.stream.empty() || name_of(part.stream) != stream) return Part::none;
+  if (add(part.text) == Part::none) return Part::none;
+  return part.is_cut ? Part::more : close(Part::whole);
+}
+
+JoinedLines::Part JoinedLines::add(std::string_view part) {
+  if (text_.size() + part.size() > kLongest) return close(Part::none);
+  text_.append(part);
+  return Part::more;
+}
+
+JoinedLines::Part JoinedLines::close(Part part) {
+  kind_ = Kind::none;
+  return part;
+}
+
+void JoinedLines::state(StateIo& io) {
+  io(kind_);
+  io(text_);
+  io(heading_);
+  if (kind_ >= Kind::count_ || text_.size() > kLongest || heading_.size() > kLongest) io.fail();
+}
+
+}  // namespace trainwatch
