@@ -362,10 +362,12 @@ bool read_number(std::string_view text, double& number) {
 
 std::optional<double> number_in_json(std::string_view token) {
   const bool quoted = token.size() > 2 && token.front() == '"' && token.back() == '"';
-  if (!quoted) return parse_number(token);
-  const std::string_view word = token.substr(1, token.size() - 2);
-  const bool special = word == "NaN" || word == "Infinity" || word == "-Infinity";
-  return special ? parse_number(word) : std::nullopt;
+  const std::string_view word = quoted ? token.substr(1, token.size() - 2) : token;
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  if (word == "NaN" || word == "nan") return std::numeric_limits<double>::quiet_NaN();
+  if (word == "Infinity" || word == "inf") return kInfinity;
+  if (word == "-Infinity" || word == "-inf") return -kInfinity;
+  return quoted ? std::nullopt : parse_number(token);
 }
 
 std::int64_t saturating_add(std::int64_t a, std::int64_t b) {

@@ -169,11 +169,12 @@ bool is_elapsed(const TagWords& tag) {
   if (tag.has("elapsed|walltime")) return true;
   if (tag.size() == 1 && tag.has("runtime|uptime")) return true;
   if (tag.has("wall")) return tag.size() == 1 || tag.has("time|clock");
-  return tag.has("time") && (tag.has("since") || tag.has("total|cumulative"));
+  return tag.has("time|duration") && (tag.has("since") || tag.has("total|cumulative"));
 }
 
 bool is_loss(const TagWords& tag) {
-  if (tag.is(0, "l") && tag.size() > 1 && !tag.has("r|rate|norm")) return true;  // BasicSR's "l_pix"
+  if (tag.is(0, "l") && tag.size() > 1 && !tag.has("r|rate|norm"))
+    return true;  // BasicSR's "l_pix"
   return (tag.has(kLosses) || (tag.has("cross") && tag.has("entropy"))) && !tag.has(kOfLosses);
 }
 
@@ -233,7 +234,7 @@ CounterKind counter_of_name(std::string_view name) {
   const TagWords words(name);
   if (words.size() == 0 || words.size() > 4) return CounterKind::none;
   if (words.has("updates") && words.has("num")) return CounterKind::global_steps;
-  if (name.starts_with("total/") && words.is(1, "steps|timesteps"))
+  if (name.starts_with("total/") && words.size() == 2 && words.is(1, "steps|timesteps"))
     return CounterKind::global_steps;
   if (words.has("timesteps") && !words.has("this|per|env")) return CounterKind::global_steps;
   if (words.has(kOfCounters)) return CounterKind::none;

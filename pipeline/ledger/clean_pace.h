@@ -35,6 +35,8 @@ class CleanPace {
   void learn(double pace, bool enough = false);
   bool known() const { return known_; }
   double clean() const { return clean_; }  // 0: not known
+  // The same, or until it is known the median of what came so far.
+  double so_far() const { return known_ ? clean_ : recent_.median(kNeeded); }
   // What is beyond the clean pace; 0 within the noise, of which it is full.
   double excess(double pace) const;
   // Longer steps that have come again and again from the start, no oftener now than then, are what

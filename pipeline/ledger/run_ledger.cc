@@ -850,10 +850,9 @@ double RunLedger::rate(const Life& life, const Attempt& last,
   return seconds > 0 ? static_cast<double>(steps - ends[first].steps) / seconds : 0;
 }
 
-// Until the clean pace is known, or for ever where a log has few records: the median of those there
-// are. 0: there are none.
+// Of a log with few records, of which none is booked yet: the median of those. 0: there are none.
 double RunLedger::seconds_per_step(const Attempt& last, const std::deque<StepEnd>& ends) const {
-  const double clean = pace_of(last).clean();
+  const double clean = pace_of(last).so_far();
   if (clean > 0) return clean;
   std::vector<double> paces;
   for (std::size_t i = 0; i < ends.size(); ++i) {

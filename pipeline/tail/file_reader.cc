@@ -144,8 +144,7 @@ bool FileReader::read_chunk(TrackedFile& file, TailSink& sink) {
 bool FileReader::may_grow(const TrackedFile& file) const {
   const bool since_start = file.presence.changed > Nanos{0};
   return since_start && !file.presence.was_newest && !file.presence.missing &&
-         !file.progress.read.ends_whole() &&
-         clock_.now() - file.presence.changed < limits_.linger;
+         !file.progress.read.ends_whole() && clock_.now() - file.presence.changed < limits_.linger;
 }
 
 void FileReader::settle(TrackedFile& file, TailSink& sink) {

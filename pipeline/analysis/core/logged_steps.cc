@@ -81,7 +81,10 @@ LoggedSteps::Lane* LoggedSteps::lane_of(SubjectId subject) {
 }
 
 LoggedSteps::Source LoggedSteps::source_of(const Scalar& scalar) const {
-  if (interner_.text(scalar.tag).starts_with("epoch")) return Source::none;
+  // Of epochs where something finer is counted, too.
+  const std::string_view tag = interner_.text(scalar.tag);
+  const bool takes_time = scalar.kind == ScalarKind::step_seconds;
+  if (tag.starts_with(takes_time ? "epoch/" : "epoch")) return Source::none;
   switch (scalar.kind) {
     case ScalarKind::step_seconds:
     case ScalarKind::steps_per_second:
@@ -91,6 +94,8 @@ LoggedSteps::Source LoggedSteps::source_of(const Scalar& scalar) const {
     case ScalarKind::loss:
       return scalar.timed ? Source::times : Source::numbers;
     case ScalarKind::learning_rate:
+    case ScalarKind::samples_per_second:
+    case ScalarKind::tokens_per_second:
       return scalar.timed ? Source::rates : Source::none;
     case ScalarKind::other:
       if (!scalar.guessed) return Source::none;
@@ -132,7 +137,7 @@ void LoggedSteps::read_clock(Lane& lane, const Scalar& scalar) {
   const std::int64_t last = std::exchange(lane.iteration.step, scalar.step);
   lane.timed = scalar.timed;
   const bool follows = before != kNoTime && last != kNoStep && scalar.step > last;
-  lane.span = follows && lane.source != Source::durations ? scalar.step - last : 0;
+  lane.span = follows ? scalar.step - last : 0;
   const Nanos since = follows ? scalar.at - before : Nanos{};
   const double seconds = seconds_of(lane, scalar, lane.span, since);
   lane.iteration.seconds = is_seconds(seconds) ? seconds : 0;

@@ -4,9 +4,10 @@
 //
 // One tag of a rank is its clock: one that says how long an iteration takes or how many pass in a
 // second, or else the time since the training began, or the first loss whose records have times, or
-// a learning rate where nothing says more; then an iteration takes the time since the record before
-// by the steps between them, with all pauses in that time. Tags of epochs count something else and
-// are never the clock. Where nothing at all says when, the steps of a loss have no length.
+// a learning rate or a throughput where nothing says more; then an iteration takes the time since
+// the record before by the steps between them, with all pauses in that time. Tags of epochs count
+// something else and are never the clock. Where nothing at all says when, the steps of a loss have
+// no length.
 //
 // A record gives one Step, of origin `log`: an iteration as long as the mean of the `steps` that it
 // stands for. What it waited for data comes from a scalar of the same step, before or after.

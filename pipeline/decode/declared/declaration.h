@@ -78,7 +78,6 @@ struct FormatDeclaration {
   // those of objects within them: "train/loss". Of lines, presets: the losses only.
   bool others = false;
   bool guessed = false;  // made of the names alone (guessed_format.h); `time` may have any unit
-  bool of_epochs = false;  // json and csv: the step is the number of an epoch
   DeclaredSpans spans{};
 };
 

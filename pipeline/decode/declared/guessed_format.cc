@@ -62,7 +62,6 @@ FormatDeclaration guessed_format(DeclaredKind kind, std::string step, std::strin
   format.name = kind == DeclaredKind::json ? "guessed_json" : "guessed_csv";
   format.kind = kind;
   format.has = {step};
-  format.of_epochs = counter_of_name(step) == CounterKind::epochs;
   format.step = std::move(step);
   format.time = std::move(time);
   format.others = true;

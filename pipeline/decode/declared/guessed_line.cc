@@ -243,8 +243,7 @@ bool take_count(const NumberReader::Number& number, std::string_view name, Guess
   if (std::ranges::find(kDurations, number.unit) != std::end(kDurations)) return false;
   // "12/100 MB" counts something else; "12/100 in epoch 3" does not.
   constexpr std::string_view kNoThings[] = {"", "%", "in", "of", "at", "done", "finished"};
-  const bool unnamed =
-      fraction && std::ranges::find(kNoThings, number.unit) != std::end(kNoThings);
+  const bool unnamed = fraction && std::ranges::find(kNoThings, number.unit) != std::end(kNoThings);
   if (kind == CounterKind::none && !unnamed) return false;
   const auto whole = scalar_at(number.text, ScalarKind::other);
   if (!whole || !(*whole >= 0 && *whole < static_cast<double>(kMostCounted))) return true;
@@ -270,6 +269,13 @@ ScalarMeaning meaning_of_unit(std::string_view unit, const GuessedLine& read) {
   return unit.find('/') == std::string_view::npos ? ScalarMeaning{} : meaning_of_tag(unit, {});
 }
 
+// "28s elapsed"
+bool is_elapsed(const NumberReader::Number& number) {
+  const std::size_t blank = number.text.find(' ');
+  return !number.unit.empty() && blank != std::string_view::npos &&
+         number.text.substr(blank + 1).starts_with("elapsed");
+}
+
 void take_value(const NumberReader::Number& number, std::string_view name, bool evaluates,
                 GuessedLine& read) {
   GuessedValue value;
@@ -279,10 +285,15 @@ void take_value(const NumberReader::Number& number, std::string_view name, bool 
   if (NamedTime::is_name(name, of_epochs)) {
     read_as = ScalarKind::elapsed_seconds;
     value.in_ms = number.unit == "ms";
+  } else if (name.empty() && is_elapsed(number)) {
+    value.name = "elapsed";
+    value.meaning.kind = read_as = ScalarKind::elapsed_seconds;
   } else if (name.empty()) {
     value.name = number.unit;
     value.meaning = meaning_of_unit(number.unit, read);
     if (value.meaning.kind == ScalarKind::other) return;
+  } else if (number.unit.ends_with('s') && counter_of_name(name) >= CounterKind::batches) {
+    value.meaning.kind = read_as = ScalarKind::step_seconds;  // "Step: 87ms"
   } else {
     value.meaning = meaning_of_tag(name, {});
     read_as = value.meaning.kind;

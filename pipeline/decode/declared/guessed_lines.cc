@@ -34,6 +34,7 @@ void read_bar(std::string_view line, GuessedLine& read) {
 
 std::string key_of(const GuessedLine& read) {
   std::string key = read.epoch.is_known() ? "epoch," : read.is_counted ? "counted," : ",";
+  if (read.evaluates) key += "evaluation,";
   if (read.count.is_known()) key += std::to_string(static_cast<int>(read.count.kind));
   for (const GuessedValue& value : read.values) {
     if (value.meaning.kind == ScalarKind::other) continue;
@@ -50,6 +51,17 @@ bool trains(const GuessedLine& read) {
   });
 }
 
+// Its loss is that of a validation, and nothing else of it is of the training.
+void evaluate(GuessedLine& read) {
+  if (std::exchange(read.evaluates, true)) return;
+  std::erase_if(read.values,
+                [](const GuessedValue& value) { return value.meaning.kind != ScalarKind::loss; });
+  for (GuessedValue& value : read.values) {
+    value.meaning.kind = ScalarKind::validation_loss;
+    value.of_evaluation = true;
+  }
+}
+
 EpochPlace place_of(const GuessedLine& read) {
   return {read.epoch.number, read.count.number, read.count.of};
 }
@@ -63,10 +75,10 @@ bool GuessedForm::learns(std::string_view line, const GuessedLine& read,
     if (at.is_same(held_at_)) return false;
     if (!held_at_.is_before(at)) held_.clear();
   }
-  held_.push_back({std::string(line), read.epoch, read.count});
+  held_.push_back({std::string(line), read.epoch, read.count, read.evaluates});
   held_at_ = at;
   const bool named = read.epoch.is_known() || read.count.kind != CounterKind::none;
-  const std::size_t fewest = read.is_counted               ? kFewestOfCounted
+  const std::size_t fewest = read.is_counted          ? kFewestOfCounted
                              : named && read.has_loss ? kFewest
                                                       : kFewestOfOthers;
   if (held_.size() < fewest) return false;
@@ -95,10 +107,10 @@ void GuessedForm::state(StateIo& io) {
   io(places_);
   io(is_summary);
   io(steps);
-  const bool possible = held_.size() < kFewestOfCounted &&
-                        std::ranges::all_of(held_, [](const HeldLine& line) {
-                          return line.text.size() <= GuessedLines::kLongest;
-                        });
+  const bool possible =
+      held_.size() < kFewestOfCounted && std::ranges::all_of(held_, [](const HeldLine& line) {
+        return line.text.size() <= GuessedLines::kLongest;
+      });
   if (!possible) io.fail();
 }
 
@@ -113,6 +125,7 @@ GuessedForm* GuessedLines::take(std::string_view line, GuessedLine& read,
     return nullptr;
   }
   add_place(read);
+  find_evaluation(read);
   if (!read.is_record()) return nullptr;
   GuessedForm* const form = form_of(read);
   if (form == nullptr) return nullptr;
@@ -129,6 +142,7 @@ void GuessedLines::read_again(const HeldLine& line, GuessedLine& read) {
   read_bar(line.text, read);
   read.epoch = line.epoch;
   read.count = line.count;
+  if (line.evaluates) evaluate(read);
 }
 
 // What the line does not say itself.
@@ -143,6 +157,15 @@ void GuessedLines::add_place(GuessedLine& read) {
     read.count = {0, 0, CounterKind::steps};  // its form counts
     read.is_counted = true;
   }
+}
+
+// The bars of a training and of its evaluation look alike: in an epoch the evaluation has fewer
+// steps, and comes behind.
+void GuessedLines::find_evaluation(GuessedLine& read) {
+  const EpochPlace at = place_of(read);
+  if (read.count.kind != CounterKind::none || at.of == 0 || at.epoch == kNoStep) return;
+  if (at.epoch == longest_.epoch && at.of < longest_.of) return evaluate(read);
+  longest_ = at;
 }
 
 GuessedForm* GuessedLines::form_of(const GuessedLine& read) {
@@ -164,6 +187,7 @@ void GuessedLines::state(StateIo& io) {
   io(counts_steps_);
   io(epoch_);
   io(count_);
+  io(longest_);
   const auto most = std::max(epoch_.kind, count_.kind);
   if (forms_.size() > kMostForms || most > CounterKind::global_steps) io.fail();
 }

@@ -23,11 +23,13 @@ struct HeldLine {
   // That it has, or that were said before it.
   GuessedCount epoch;
   GuessedCount count;
+  bool evaluates = false;
 
   void state(StateIo& io) {
     io(text);
     io(epoch);
     io(count);
+    io(evaluates);
   }
 };
 
@@ -56,7 +58,6 @@ class GuessedForm {
   void state(StateIo& io);
 
  private:
-
   std::string key_;
   bool known_ = false;
   std::vector<HeldLine> held_;
@@ -81,6 +82,7 @@ class GuessedLines {
 
  private:
   void add_place(GuessedLine& read);
+  void find_evaluation(GuessedLine& read);
   GuessedForm* form_of(const GuessedLine& read);
   void note_known(GuessedForm& form, const GuessedLine& read);
 
@@ -89,6 +91,7 @@ class GuessedLines {
   // "Epoch 3/10" or "Step 100" on a line of its own, for the lines without one that follow.
   GuessedCount epoch_;
   GuessedCount count_;
+  EpochPlace longest_;  // of the counts without a name of the last epoch
 };
 
 }  // namespace trainwatch

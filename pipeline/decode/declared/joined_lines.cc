@@ -64,7 +64,8 @@ JoinedLines::Part JoinedLines::open(std::string_view line) {
     text_.append(part.stream).append("F ");
     return add(part.text);
   }
-  const bool opens = find_text(line, "{'") != std::string_view::npos && line.find('}') == std::string_view::npos;
+  const bool opens =
+      find_text(line, "{'") != std::string_view::npos && line.find('}') == std::string_view::npos;
   if (!opens || !trimmed(line).ends_with(',')) return Part::none;
   kind_ = Kind::dictionary;
   return add(line);

@@ -49,7 +49,9 @@ std::uint32_t word_at(const char* four_bytes) {
 }
 
 // Knuth's multiplicative hash.
-std::size_t hash_of(std::uint32_t word) { return (word * 2654435769U) >> 19U; }
+std::size_t hash_of(std::uint32_t word) {
+  return (word * 2654435769U) >> 19U;
+}
 
 }  // namespace
 

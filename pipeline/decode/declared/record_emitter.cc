@@ -66,7 +66,7 @@ OtherTag* RecordEmitter::other_tag(std::string_view name, const FormatDeclaratio
   tag.meaning.kind = meaning.kind;
   tag.meaning.scale = meaning.scale;
   tag.meaning.interval = meaning.is_mean();
-  if (guessed_ && !means && NamedTime::is_name(name, of_epoch_)) tag.time.emplace();
+  if (!means && NamedTime::is_name(name, of_epoch_)) tag.time.emplace();
   return &others_.emplace(name, std::move(tag)).first->second;
 }
 

@@ -32,8 +32,8 @@ struct DeclaredRecord {
 // A scalar that no field of a declaration names.
 struct OtherTag {
   Symbol symbol{};
-  DeclaredField meaning{};  // as its name says
-  std::optional<NamedTime> time{};  // the name says only that it is a time; of guessed records
+  DeclaredField meaning{};          // as its name says
+  std::optional<NamedTime> time{};  // the name says only that it is a time
 };
 
 class RecordEmitter {

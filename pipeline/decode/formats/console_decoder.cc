@@ -127,6 +127,7 @@ class ConsoleDecoder final : public Decoder {
   bool take_watchdog(std::string_view text);
   const LineLayout* layout_of(std::string_view text);
   void take_record(std::string_view text, const LineLayout& layout, EventBatch& out);
+  bool is_step_of_record(const RecordSteps& steps) const;
   void note_seen(std::size_t format, bool loss);
   void emit(std::string_view text, const LineLayout& layout, EventBatch& out);
   bool emit_other_losses(std::string_view text, const FormatDeclaration& format, EventBatch& out);
@@ -168,8 +169,8 @@ class ConsoleDecoder final : public Decoder {
   std::int64_t epoch_ = kNoStep;  // of the line "Epoch 3/10" that came last
   GuessedLines guessed_;
   std::int64_t guessed_step_ = kNoStep;  // of the last of them
-  GuessedLine guess_;           // reused
-  std::vector<HeldLine> held_;  // reused
+  GuessedLine guess_;                    // reused
+  std::vector<HeldLine> held_;           // reused
   LiteralSearch literals_;
   LocalClock clock_;
   std::string plain_;  // reused: a line without its colours
@@ -309,13 +310,20 @@ void ConsoleDecoder::take_record(std::string_view text, const LineLayout& layout
   ++records_;
   block_.lines_left = 0;
   const FormatDeclaration& format = lines_.declaration(layout.format);
-  // Behind the last one no other bar comes.
-  if (format.step_from_bar && bar_.step != kNoStep && bar_.step < bar_.total) {
+  const bool by_bar = format.step_from_bar && bar_.step != kNoStep;
+  if (by_bar) note_seen(layout.format, false);
+  if (by_bar && !is_step_of_record(seen_[layout.format].steps)) {
     pending_ = text;
-    note_seen(layout.format, false);
   } else {
     emit(text, layout, out);
   }
+}
+
+// The bar before a record has its step for sure: it is the last one, or as far from the record
+// before as that one was from its own.
+bool ConsoleDecoder::is_step_of_record(const RecordSteps& steps) const {
+  const bool regular = steps.interval > 1 && steps.last + steps.interval == bar_.step;
+  return bar_.step >= bar_.total || regular;
 }
 
 void ConsoleDecoder::note_seen(std::size_t format, bool loss) {

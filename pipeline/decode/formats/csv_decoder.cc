@@ -168,6 +168,7 @@ class CsvDecoder final : public Decoder {
   char separator_ = ',';
   std::vector<Column> columns_;
   std::size_t step_ = kMostColumns;  // which column; kMostColumns: none
+  bool of_epochs_ = false;
   std::size_t time_ = kMostColumns;
   std::size_t rank_ = kMostColumns;
   std::vector<std::string_view> cells_;  // reused
@@ -222,6 +223,7 @@ bool CsvDecoder::read_header(std::string_view text) {
                                                 : static_cast<std::size_t>(at - columns_.begin());
   };
   step_ = find(format_->step);
+  of_epochs_ = counter_of_name(format_->step) == CounterKind::epochs;
   time_ = find(format_->time);
   rank_ = find(format_->rank);
   return true;
@@ -258,7 +260,7 @@ void CsvDecoder::read_row(std::string_view text, EventBatch& out) {
   about.rank = small_integer(cell_of(rank_)).value_or(kNoRank);
   about.at = time_of();
   about.guessed = format_->guessed;
-  about.of_epoch = format_->of_epochs;
+  about.of_epoch = of_epochs_;
   bool begun = false;
   for (std::size_t i = 0; i < columns_.size(); ++i) {
     Column& column = columns_[i];

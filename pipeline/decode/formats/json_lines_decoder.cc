@@ -98,7 +98,7 @@ const FormatDeclaration* knows(const DeclaredFormats& formats, const JsonLine& l
 // Also of a number in quotes.
 std::optional<double> number_in(std::string_view value, ScalarKind kind) {
   if (is_string_token(value)) return scalar_at(between_quotes(value), kind);
-  return parse_number(value);
+  return number_in_json(value);
 }
 
 // By its names alone.
@@ -213,7 +213,7 @@ bool JsonLinesDecoder::record(std::string_view text, EventBatch& out) {
   about.at = time_of();
   about.node = between_quotes(line_.of(format_->node));
   about.guessed = format_->guessed;
-  about.of_epoch = format_->of_epochs;
+  about.of_epoch = counter_of_name(format_->step) == CounterKind::epochs;
   std::string_view name = between_quotes(line_.of(format_->spans.name_key));
   const bool has_spans = !format_->spans.name_key.empty();
   if (has_spans && !name.ends_with(format_->spans.end)) return true;
@@ -261,9 +261,9 @@ void JsonLinesDecoder::emit_scalars(EventBatch& out) {
     const bool clock = member.key == format_->time && (!format_->guessed || emitter_.is_timed());
     const bool counts = member.key == format_->step || clock;
     if (field == fields.end() && (!format_->others || counts)) continue;
-    OtherTag* const tag =
-        evaluates ? emitter_.other_tag("validation/" + std::string(member.key), format_)
-                  : emitter_.other_tag(member.key, format_);
+    OtherTag* const tag = evaluates
+                              ? emitter_.other_tag("validation/" + std::string(member.key), format_)
+                              : emitter_.other_tag(member.key, format_);
     if (tag == nullptr) continue;
     const DeclaredField& meaning = field != fields.end() ? *field : tag->meaning;
     const auto value = number_in(member.value, meaning.kind);

@@ -53,8 +53,8 @@ TEST(GuessedText, LinesOfAnEvaluationHaveItsLossOnly) {
       "Test: [10/79] Time 0.2 Loss 2.5 Acc@1 10.0\n"
       "Test: [20/79] Time 0.2 Loss 2.0 Acc@1 10.0\n"
       "Test: [30/79] Time 0.2 Loss 1.5 Acc@1 10.0\n";
-  EXPECT_EQ(printed(test),
-            (Lines{"validation_loss=2.5 -1/1", "validation_loss=2 -1/1", "validation_loss=1.5 -1/1"}));
+  EXPECT_EQ(printed(test), (Lines{"validation_loss=2.5 -1/1", "validation_loss=2 -1/1",
+                                  "validation_loss=1.5 -1/1"}));
   EXPECT_EQ(printed("Step 100 Loss 3.5\nStep 200 Loss 3.25\n" + test),
             (Lines{"loss=3.5 100/1", "loss=3.25 200/1", "validation_loss=2.5 200/1",
                    "validation_loss=2 200/1", "validation_loss=1.5 200/1"}));
@@ -67,10 +67,21 @@ TEST(GuessedText, TheLengthOfAnEpochThatNoLineSays) {
 }
 
 TEST(GuessedText, LossesOfWhichNothingSaysWhenAreCounted) {
-  EXPECT_EQ(printed("Training Loss: 3.5\nModel evaluation.\nTraining Loss: 3.25\n"
-                    "Training Loss: 3.0\nTraining Loss: 2.75\nTraining Loss: 2.5\n"),
-            (Lines{"loss=3.5 1/1", "loss=3.25 2/1", "loss=3 3/1", "loss=2.75 4/1", "loss=2.5 5/1"}));
+  EXPECT_EQ(
+      printed("Training Loss: 3.5\nModel evaluation.\nTraining Loss: 3.25\n"
+              "Training Loss: 3.0\nTraining Loss: 2.75\nTraining Loss: 2.5\n"),
+      (Lines{"loss=3.5 1/1", "loss=3.25 2/1", "loss=3 3/1", "loss=2.75 4/1", "loss=2.5 5/1"}));
   EXPECT_EQ(printed("loss weight: 0.5\nThe loss: 0.25 is an example\n"), Lines{});
+}
+
+TEST(GuessedText, TheShorterBarOfAnEpochIsOfItsEvaluation) {
+  EXPECT_EQ(printed("Epoch: 0\n [== 391/391 =>] Step: 87ms | Tot: 45s | Loss: 2.5 | Acc: 20%\n"
+                    " [== 100/100 =>] Step: 41ms | Tot: 4s | Loss: 2.75 | Acc: 19%\n"
+                    "Epoch: 1\n [== 391/391 =>] Step: 85ms | Tot: 45s | Loss: 2.25 | Acc: 30%\n"
+                    " [== 100/100 =>] Step: 43ms | Tot: 4s | Loss: 2.5 | Acc: 29%\n"),
+            (Lines{"step_seconds=0.087 391/2", "other=45 391/1", "loss=2.5 391/1", "other=20 391/1",
+                   "step_seconds=0.085 782/391", "other=45 782/1", "loss=2.25 782/1",
+                   "other=30 782/1", "validation_loss=2.75 782/1", "validation_loss=2.5 782/1"}));
 }
 
 TEST(GuessedText, TheStepOfALineBefore) {
@@ -82,8 +93,8 @@ TEST(GuessedText, TheStepOfALineBefore) {
 TEST(GuessedText, LossesNamedByWhatIsDone) {
   EXPECT_EQ(printed("  step   250 | train 2.25 | val 2.5 | 28s elapsed\n"
                     "  step   500 | train 1.75 | val 2.0 | 53s elapsed\n"),
-            (Lines{"loss=2.25 250/1", "validation_loss=2.5 250/1", "loss=1.75 500/1",
-                   "validation_loss=2 500/1"}));
+            (Lines{"loss=2.25 250/1", "validation_loss=2.5 250/1", "elapsed_seconds=28 250/1",
+                   "loss=1.75 500/1", "validation_loss=2 500/1", "elapsed_seconds=53 500/1"}));
 }
 
 TEST(GuessedText, TextThatOnlyLooksLikeItIsNone) {

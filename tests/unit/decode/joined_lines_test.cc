@@ -41,9 +41,10 @@ TEST(JoinedLines, ARuleBeforeOtherLinesOpensNothing) {
 }
 
 TEST(JoinedLines, ALineThatTheKubeletCut) {
-  EXPECT_EQ(joined({"2026-09-21T10:00:00Z stdout P step: 1 lo", "2026-09-21T10:00:00Z stderr F other",
-                    "2026-09-21T10:00:00Z stdout P ss: 2", "2026-09-21T10:00:00Z stdout F .5"}),
-            Records{"2026-09-21T10:00:00Z stdout F step: 1 loss: 2.5"});
+  EXPECT_EQ(
+      joined({"2026-09-21T10:00:00Z stdout P step: 1 lo", "2026-09-21T10:00:00Z stderr F other",
+              "2026-09-21T10:00:00Z stdout P ss: 2", "2026-09-21T10:00:00Z stdout F .5"}),
+      Records{"2026-09-21T10:00:00Z stdout F step: 1 loss: 2.5"});
 }
 
 TEST(JoinedLines, WhatNeverEndsIsDropped) {
