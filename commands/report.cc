@@ -33,6 +33,11 @@ class LatestAlerts {
       }
     }
   }
+  void add_jobs(std::vector<std::string>& jobs) const {
+    for (const Alert& alert : alerts_) {
+      if (!alert.rule.starts_with("_self/")) jobs.push_back(alert.subject.job);
+    }
+  }
   std::vector<Alert> of_job(const std::string& job) && {
     std::erase_if(alerts_, [&](const Alert& alert) { return alert.subject.job != job; });
     return std::move(alerts_);
@@ -42,6 +47,19 @@ class LatestAlerts {
   std::map<std::string, std::size_t> places_;  // by id
   std::vector<Alert> alerts_;
 };
+
+// Also those that the analyses know nothing of, as logs without times.
+std::vector<std::string> jobs_in(const Engine& engine, const LatestAlerts& alerts) {
+  std::vector<std::string> jobs = engine.analyses().jobs();
+  for (const auto& [job, shown] : shown_runs(engine)) {
+    jobs.push_back(engine.interner().subjects[job].job);
+  }
+  alerts.add_jobs(jobs);
+  std::ranges::sort(jobs);
+  const auto same = std::ranges::unique(jobs);
+  jobs.erase(same.begin(), same.end());
+  return jobs;
+}
 
 std::vector<std::string> names_in_report() {
   std::vector<std::string> names = analyses_in_report();
@@ -128,7 +146,7 @@ int report(const ReportOptions& options, std::ostream& out, std::ostream& err) {
   Engine engine(files.config().enabled_rules(), shown_analyses());
   LatestAlerts latest;
   const auto ingest = files.read_into(engine, [&] { latest.add(engine.take_emitted()); });
-  const auto job = choose_job(options.job, engine.analyses().jobs());
+  const auto job = choose_job(options.job, jobs_in(engine, latest));
   if (!job) return refuse(job.error(), exit_code::usage, err);
 
   Figures results = job_results(engine.analyses(), names_in_report(), *job, options.paths);

@@ -6,6 +6,7 @@
 #include <limits>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "rules/format.h"
@@ -39,6 +40,8 @@ struct Tag : ScalarTrack {
   std::int64_t good_step = kNoStep;
   double good = std::numeric_limits<double>::quiet_NaN();  // the last finite value
   VanishedTag presence;                                    // of a loss
+  bool first_is_bad = false;  // its first value, of the record that is being read
+  double first = 0;
 
   bool possible() const {
     return ScalarTrack::possible() && bad_step >= kNoStep && good_step >= kNoStep &&
@@ -55,6 +58,8 @@ struct Tag : ScalarTrack {
     io(good_step);
     io(good);
     io(presence);
+    io(first_is_bad);
+    io(first);
   }
 };
 
@@ -77,6 +82,7 @@ class LossNan final : public Rule {
     if (scalar.kind == ScalarKind::loss_scale) scaled_ = scaled_ || scalar.value > 1;
     if (is_judged(scalar.kind)) judge(scalar, out);
     if (!record_.add(scalar)) return;
+    for (Tag& tag : tags_) judge_first(tag, scalar, out);
     for (Tag& tag : tags_) end_record(tag, scalar, out);
     record_.begin_next();
   }
@@ -132,8 +138,33 @@ class LossNan final : public Rule {
     return tag.records == tag.in_a_row ? 2 : 1;
   }
 
+  // A part of the loss that has never been finite, while another loss is, is not used.
+  bool is_unused(const Tag& tag) const {
+    return tag.is_loss && !tag.open && std::isnan(tag.good) &&
+           std::ranges::any_of(tags_, [&tag](const Tag& other) {
+             return &other != &tag && other.is_loss && other.records > 0 && other.in_a_row == 0;
+           });
+  }
+
+  // Of its first record: all of that is known.
+  void judge_first(Tag& tag, const Scalar& scalar, Verdicts& out) const {
+    if (!std::exchange(tag.first_is_bad, false)) return;
+    --tag.in_a_row;
+    Scalar said = scalar;
+    said.kind = ScalarKind::loss;
+    said.value = tag.first;
+    said.tag = tag.tag;
+    on_bad(tag, said, out);
+  }
+
   void on_bad(Tag& tag, const Scalar& scalar, Verdicts& out) const {
     ++tag.in_a_row;
+    if (is_unused(tag)) return;
+    if (tag.is_loss && tag.records == 1 && !scalar.ends_record) {
+      tag.first_is_bad = true;
+      tag.first = scalar.value;
+      return;
+    }
     if (!tag.open) {
       if (tag.in_a_row == 1) {
         tag.bad_step = scalar.step;
@@ -147,7 +178,9 @@ class LossNan final : public Rule {
     }
     tag.open = true;
     const std::string key = tag.key(interner_);
-    out.fires({.key = key, .at = scalar.at, .severity = Severity::critical, .amount = tag.bad},
+    const bool sure = tag.is_loss || !scalar.guessed;
+    const Severity severity = sure ? Severity::critical : Severity::warning;
+    out.fires({.key = key, .at = scalar.at, .severity = severity, .amount = tag.bad},
               [&] { return describe(tag, scalar); });
   }
 

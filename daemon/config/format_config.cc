@@ -136,12 +136,14 @@ void FormatsReader::read_probe(const YAML::Node& node, FormatDeclaration& format
   }
   for (const std::string& pattern : texts(node, path)) {
     const auto literal = literal_of(pattern);
-    if (!literal || literal->size() < 3) {
+    if (!literal) {
       return fail(node, path,
                   "'" + pattern +
-                      "' is not a text of 3 or more characters that every record contains (an "
-                      "operator needs a backslash)");
+                      "' is a pattern, not a text that every record contains: each of . | ( ) [ ] "
+                      "{ } * + ? ^ $ needs a backslash before it");
     }
+    if (literal->size() < 3)
+      return fail(node, path, "'" + pattern + "' has fewer than 3 characters");
     format.has.push_back(*literal);
   }
 }

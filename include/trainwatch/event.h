@@ -118,6 +118,7 @@ struct Step {
   bool opens_attempt = false;  // nothing is known of the time before it; first of its mode
   bool restarts = false;       // the first of all of an attempt that is not the first
   bool estimated = false;      // of a log: nothing says when it ended
+  bool weak = false;           // of a log: of an epoch, or of records of which nothing says when
   bool opens_epoch = false;    // numbers begin anew; what came before is no part of the iteration
   // In spans that were read before the step, in all since the step before; zero if not written.
   Nanos forward{};
@@ -155,6 +156,7 @@ struct Step {
     io(opens_attempt);
     io(restarts);
     io(estimated);
+    io(weak);
     io(opens_epoch);
     io(forward);
     io(backward);

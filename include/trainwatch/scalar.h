@@ -63,6 +63,8 @@ inline std::string_view to_string(ScalarKind kind) {
   return kNames[static_cast<std::size_t>(kind)];
 }
 
+enum class LaneId : std::uint32_t;
+
 struct Scalar {
   // When it was logged; where the record has no time, when the file was last written to as it was
   // read. Ids of alerts must not depend on it.
@@ -77,7 +79,9 @@ struct Scalar {
   ScalarKind kind = ScalarKind::other;
   bool timed = false;       // the record has its own time
   bool guessed = false;     // no format is known to be that of the record: its names say what it is
+  bool of_epoch = false;    // the step is the number of an epoch
   bool ends_record = true;  // no other scalar of its record follows
+  LaneId lane{};            // of its file
 };
 
 }  // namespace trainwatch

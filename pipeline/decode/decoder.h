@@ -55,6 +55,8 @@ struct FileContext {
   const DeclaredFormats* declared = nullptr;  // null: the presets
   RunNaming* naming = nullptr;                // null: paths alone tell runs apart
 
+  // The job of the run that the file calls by this name; `job` where a name says nothing.
+  std::string job_of(std::string_view run) const;
   void fill_in(Subject& subject) const {
     if (subject.node.empty()) subject.node = default_node;
     if (subject.rank == kNoRank) subject.rank = default_rank;

@@ -80,7 +80,7 @@ class TagWords {
 
 constexpr std::string_view kEvaluations =
     "val|vals|valid|validation|valloss|eval|evals|evaluation|test|testing|testloss|dev|holdout|"
-    "heldout";
+    "heldout|evaluating|evaluate|infer|inference|predict|predicting|prediction";
 constexpr std::string_view kSeconds = "s|sec|secs|second|seconds";
 constexpr std::string_view kDurations =
     "s|sec|secs|second|seconds|ms|msec|millis|milliseconds|us|microseconds";
@@ -139,12 +139,14 @@ constexpr WordRow kWordRows[] = {
     {ScalarKind::total_steps, "total|max", "steps|iterations|iters", "env|time|timesteps"},
 };
 
-constexpr std::string_view kLosses = "loss|losses|xent|crossentropy|nll|trainloss|valloss|testloss";
+constexpr std::string_view kLosses =
+    "loss|losses|xent|crossentropy|nll|trainloss|valloss|testloss|logloss|mlogloss";
 // What is said of a loss, and is none.
 constexpr std::string_view kOfLosses =
     "scale|scaler|weight|weights|coef|coeff|coefficient|mask|time|ratio|std|var|variance|count|num|"
     "min|best|lowest|delta|diff|improvement|patience|threshold|target|nan|fn|function|id|fraction|"
-    "percent|tokens|sec|seconds|ms";
+    "percent|tokens|sec|seconds|ms|prev|previous|last|old|packet|packets|stop|player|profit|power|"
+    "heat|hair|blood|transmission|insertion|pressure|reduce";
 
 bool is_step_time(const TagWords& tag) {
   constexpr std::string_view kOfParts =
@@ -226,7 +228,7 @@ constexpr NamedTag kNames[] = {
 // "max_steps" and "steps_per_epoch" are settings, "step_time" is a time.
 constexpr std::string_view kOfCounters =
     "max|num|per|sec|second|s|time|size|loss|lr|warmup|save|eval|val|validation|test|remaining|"
-    "skipped|nan|ms|avg|log|every|interval|acc|of|env|left|ratio|best|early|patience";
+    "skipped|nan|ms|avg|log|every|interval|acc|of|env|left|ratio|best|early|patience|micro";
 
 }  // namespace
 

@@ -41,6 +41,9 @@ enum class CounterKind : std::uint8_t {
 };
 CounterKind counter_of_name(std::string_view name);
 
+// An epoch beyond is a time.
+inline constexpr double kMostEpochs = 1e6;
+
 // Whether one of its words says that it is of an evaluation.
 bool is_evaluation_name(std::string_view name);
 

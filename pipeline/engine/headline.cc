@@ -81,15 +81,31 @@ std::string present_text(const AlertView& view, const RunView& run, const RunAle
          (cost ? ": " + run.cost_words(cost->seconds) + " lost" : std::string());
 }
 
+std::string since_step(const AlertView& view) {
+  const std::int64_t step = view.alert->verdict.step;
+  return step == kNoStep ? std::string() : ", since step " + grouped_digits(step);
+}
+
+// Whatever else there is to say: steps whose loss is NaN are of no use. `said`: what the sentence
+// is about.
+std::string nan_part(const RunAlerts& alerts, const AlertView* said) {
+  if (said != nullptr && said->rule->id == kNanRule) return {};
+  const auto found = std::ranges::find_if(
+      alerts.firing, [](const AlertView& view) { return view.rule->id == kNanRule; });
+  if (found == alerts.firing.end()) return {};
+  return "; its loss is no finite number" + since_step(*found);
+}
+
 Headline slow(const RunView& run, const RunAlerts& alerts, Time now) {
   const auto worst_first = reasons(alerts, &RunAlerts::firing, true, run, now);
   if (worst_first.empty()) {
-    return {"Slow: since {since} ({for})" + rate_part(run) + "; " + account_text(run, false) + ".",
+    return {"Slow: since {since} ({for})" + rate_part(run) + nan_part(alerts, nullptr) + "; " +
+                account_text(run, false) + ".",
             run.life.since};
   }
   const AlertView& worst = worst_first.front();
   return {"Slow: " + present_text(worst, run, alerts, now) + rate_part(run) +
-              more_part(worst_first.size()) + ".",
+              nan_part(alerts, &worst) + more_part(worst_first.size()) + ".",
           worst.alert->began()};
 }
 
@@ -114,7 +130,7 @@ Headline stalled(const RunView& run, const RunAlerts& alerts, Time now) {
   const bool known = run.life.since != kNoTime;
   const double lost = known ? to_seconds(run.life.until - run.life.since) : 0;
   text += "; " + run.cost_words(std::max(lost, 0.0)) + " lost so far";
-  return {text + more_part(worst_first.size()) + ".", run.life.since};
+  return {text + nan_part(alerts, worst) + more_part(worst_first.size()) + ".", run.life.since};
 }
 
 // "at {since} ({for} ago) a step waited for data on rank 0: 3.4 GPU seconds lost"; of several with
@@ -150,7 +166,8 @@ Headline running(const RunView& run, const RunAlerts& alerts, Time now) {
     const auto firing = reasons(alerts, &RunAlerts::firing, about_loss, run, now);
     if (firing.empty()) continue;
     const AlertView& worst = firing.front();
-    text += present_text(worst, run, alerts, now) + more_part(firing.size()) + ".";
+    text += present_text(worst, run, alerts, now) + nan_part(alerts, &worst) +
+            more_part(firing.size()) + ".";
     return {text, worst.alert->began()};
   }
   if (const auto past = reasons(alerts, &RunAlerts::over, true, run, now); !past.empty()) {
@@ -187,9 +204,7 @@ std::string result_part(const RunAlerts& alerts) {
     if (found == nullptr && first != list->end()) found = &*first;
   }
   if (found == nullptr) return {};
-  const std::int64_t step = found->alert->verdict.step;
-  return "; at the end its loss was no finite number" +
-         (step == kNoStep ? std::string() : ", since step " + grouped_digits(step));
+  return "; at the end its loss was no finite number" + since_step(*found);
 }
 
 // " after 4 h 7 min (ranks 0-7, until {since})"; `until`: in these words

@@ -195,15 +195,17 @@ void Ingest::deliver(FileId id, File& file) {
   // Not at the end of a file that ends within a record, which may be completed.
   if (read > 0 || !batch_.empty()) note_times(id, file);
   if (batch_.empty()) return;
-  note_untimed(file);
+  note_scalars(file);
   filter_.filter(file.known.lane, batch_, rejected_events_);
   evaluate(id);
 }
 
-void Ingest::note_untimed(File& file) {
-  for (const Event& event : batch_) {
-    const auto* const scalar = std::get_if<Scalar>(&event);
-    if (scalar != nullptr && !scalar->timed) file.untimed[scalar->subject] = true;
+void Ingest::note_scalars(File& file) {
+  for (Event& event : batch_) {
+    auto* const scalar = std::get_if<Scalar>(&event);
+    if (scalar == nullptr) continue;
+    scalar->lane = file.known.lane;
+    if (!scalar->timed) file.untimed[scalar->subject] = true;
   }
 }
 

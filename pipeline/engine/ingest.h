@@ -168,7 +168,7 @@ class Ingest final : public TailSink,
   void feed(FileId id, File& file, std::string_view bytes);
   // Updates the counters of `file` and passes the batch through the filter to the engine.
   void deliver(FileId id, File& file);
-  void note_untimed(File& file);
+  void note_scalars(File& file);
   void read_to_end(File& file);
   // Counts what the filter rejected in `file`, and passes the batch to the engine.
   void evaluate(FileId id);

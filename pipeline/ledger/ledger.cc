@@ -161,7 +161,7 @@ bool Ledger::on(const Span& span) {
 void Ledger::on(const Step& step) {
   RunLedger* const run = run_of(step.subject);
   if (run == nullptr) return;
-  if (run->is_replaced_by(step.origin)) note_all_ranks(*run);
+  if (run->is_replaced_by(step.origin, step.weak)) note_all_ranks(*run);
   run->on(writer(step.subject), step, clock_);
   changed_ranks_.add(step.subject);
   advance(jobs_.of(step.subject), *run);
@@ -174,14 +174,15 @@ void Ledger::on_complete(const Step& step) {
 void Ledger::on(const Scalar& scalar) {
   const bool work =
       scalar.kind == ScalarKind::tflops_per_gpu || scalar.kind == ScalarKind::tokens_per_second;
-  const bool record = scalar.kind == ScalarKind::loss && scalar.timed;
+  const bool record = scalar.kind == ScalarKind::loss && scalar.timed && !scalar.of_epoch;
   if (!work && !record && scalar.kind != ScalarKind::total_steps) return;
   RunLedger* const run = run_of(scalar.subject);
   if (run == nullptr) return;
   if (work) run->work(scalar.subject, scalar.step, scalar.value);
   if (record) run->record(writer(scalar.subject), scalar.step, scalar.at, clock_);
-  if (scalar.kind == ScalarKind::total_steps && scalar.value > 0 && scalar.value < 1e15)
-    run->total_steps(static_cast<std::int64_t>(scalar.value));
+  const bool total = scalar.kind == ScalarKind::total_steps && scalar.value > 0 &&
+                     scalar.value < 1e15 && run->takes(Origin::log, scalar.of_epoch);
+  if (total) run->total_steps(static_cast<std::int64_t>(scalar.value));
 }
 
 void Ledger::on(const SourceNote& note) {
@@ -282,7 +283,7 @@ std::vector<RunEnding> Ledger::take_endings() {
 
 bool Ledger::takes(const Step& step) {
   const RunLedger* const run = find(step.subject);
-  return run == nullptr || run->takes(step.origin);
+  return run == nullptr || run->takes(step.origin, step.weak);
 }
 
 bool Ledger::is_open(SubjectId subject) {

@@ -21,7 +21,8 @@ constexpr std::size_t kFiles = 64;
 constexpr std::size_t kRegimes = 16;
 constexpr std::size_t kMostBooked = 65'536;
 constexpr std::size_t kMostWork = 4096;
-constexpr double kSlow = 0.2;  // of the last minute
+constexpr std::size_t kMostOpenAttempts = 32;  // of which not all ranks have left
+constexpr double kSlow = 0.2;                  // of the last minute
 constexpr double kSlowSeconds = 60;
 constexpr double kSlowKnown = 0.15;  // of it: ten seconds
 constexpr std::uint32_t kRateSteps = 10;
@@ -263,7 +264,7 @@ bool RunLedger::counts(const Span& span) {
 }
 
 void RunLedger::on(const Writer& writer, const Span& span, const Clock& clock) {
-  if (!counts(span) || !takes(span.origin)) return;
+  if (!counts(span) || !takes(span.origin, false)) return;
   const auto phase = phase_of(span.kind);
   const Place own = place_of(writer, span.start, clock);
   Attempt::Rank& rank = *own.rank;
@@ -286,18 +287,22 @@ void RunLedger::on(const Writer& writer, const Span& span, const Clock& clock) {
 }
 
 void RunLedger::on(const Writer& writer, const Step& step, const Clock& clock) {
-  if (!step.is_training() || !takes(step.origin)) return;
-  const bool better = is_replaced_by(step.origin);
+  if (!step.is_training() || !takes(step.origin, step.weak)) return;
+  const bool better = is_replaced_by(step.origin, step.weak);
   origin_ = step.origin;
+  weak_ = step.weak;
   if (better) {  // its iterations come from one source
     const Time began = began_;
     std::string id = std::move(id_);
+    const std::int64_t total = total_;
     WallTime wall_time = std::move(wall_time_);
     wall_time.clear();
     *this = RunLedger();
     wall_time_ = std::move(wall_time);
     id_ = std::move(id);
+    total_ = total;
     origin_ = step.origin;
+    weak_ = step.weak;
     begin_attempt(std::min(began, step.begin), 0, clock);
   }
   const Nanos all = step.duration * static_cast<std::int64_t>(step.steps);
@@ -390,7 +395,7 @@ void RunLedger::add_step(Place own, const Step& step, const Clock& clock) {
 }
 
 void RunLedger::record(const Writer& writer, std::int64_t step, Time at, const Clock& clock) {
-  if (step < 0 || !takes(Origin::log)) return;
+  if (step < 0 || !takes(Origin::log, true)) return;
   const Place own = place_of(writer, at, clock);
   if (own.rank->number != kNoStep || own.rank->record != kNoStep) return;
   own.rank->record = step;
@@ -421,7 +426,7 @@ void RunLedger::add_first_record(Place own, const Step& next, const Clock& clock
 }
 
 void RunLedger::amend(const Writer& writer, const Step& step) {
-  if (step.data_wait <= Nanos{} || !takes(step.origin)) return;
+  if (step.data_wait <= Nanos{} || !takes(step.origin, step.weak)) return;
   const Place own = find(writer.rank);
   if (own.rank != nullptr)
     own.attempt->amend_wait(writer.rank, step.number, to_seconds(step.data_wait) * step.steps);
@@ -720,7 +725,7 @@ bool RunLedger::may_finalize(std::size_t place, const Clock& clock) const {
   if (clock.at_end) return true;
   if (place + 1 < attempts_.size()) {
     const Attempt& next = attempts_[place + 1];
-    return attempt.all_left() || attempt.ranks().empty() ||
+    return attempt.all_left() || attempt.ranks().empty() || attempts_.size() > kMostOpenAttempts ||
            clock.second - next.opened >= kBookedAfter || next.held() > JobIterations::kMostOpen;
   }
   // An end is no earlier than the last evidence; to look for one takes a look at each rank.
@@ -994,6 +999,7 @@ void RunLedger::state(StateIo& io) {
   io(first_read_);
   io(grows_);
   io(origin_);
+  io(weak_);
   io(begun_);
   io(done_);
   io(counts_);

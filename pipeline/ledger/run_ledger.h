@@ -161,10 +161,14 @@ class RunLedger {
   PartSeconds spent(Time from, Time to, const Life& life) const;
   const PartSeconds& booked_by_ranks() const { return rank_parts_; }
   std::uint64_t attempts_begun() const { return begun_; }
-  // The origin of its iterations: they come from one source.
-  bool takes(Origin origin) const { return empty() || !origin_ || origin <= *origin_; }
+  // Its iterations come from one source: steps of this origin count. `weak`: as Step has it.
+  bool takes(Origin origin, bool weak) const {
+    return empty() || !origin_ || origin < *origin_ || (origin == *origin_ && (weak_ || !weak));
+  }
   // A step of this origin makes what is known worthless.
-  bool is_replaced_by(Origin origin) const { return origin_ && origin < *origin_; }
+  bool is_replaced_by(Origin origin, bool weak) const {
+    return origin_ && (origin < *origin_ || (origin == *origin_ && weak_ && !weak));
+  }
 
   // It has ended and is booked: the clock changes nothing.
   bool rests() const;
@@ -255,6 +259,7 @@ class RunLedger {
   std::optional<std::uint32_t> first_read_;  // the second of the clock
   bool grows_ = false;                       // there was more to read in a later one
   std::optional<Origin> origin_;
+  bool weak_ = false;            // its steps are
   std::uint64_t begun_ = 0;      // attempts
   std::int64_t done_ = kNoStep;  // the last step that booked attempts have ended
   StepCounts counts_;

@@ -67,7 +67,9 @@ void scalar_state(StateIo& io, Scalar& scalar) {
   enum_state(io, scalar.kind, ScalarKind::count_);
   io(scalar.timed);
   io(scalar.guessed);
+  io(scalar.of_epoch);
   io(scalar.ends_record);
+  io(scalar.lane);
 }
 
 }  // namespace

@@ -75,6 +75,12 @@ class FormatsTest(unittest.TestCase):
         kernel = self.write("kern.log", "Sep 21 14:22:01 n12 kernel: NVRM: Xid (PCI:0000:4e:00): 31, pid=4711, name=python3\n")
         self.assertIn("why: it has lines about errors of GPUs\n", harness.run("formats", kernel).stdout)
 
+    def test_the_example_of_the_document(self):
+        with open(os.path.join(harness.ROOT, "docs", "formats.md"), encoding="utf-8") as file:
+            example = file.read().split("```yaml\n", 1)[1].split("```", 1)[0]
+        done = harness.run("check-config", self.write("example.yaml", example))
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+
     def test_formats_of_the_configuration(self):
         config = self.write("c.yaml", CONFIG)
         self.write("train-1.txt", "".join("at %d it/s loss %s\n" % (i, "nan" if i == 30 else "1.5") for i in range(40)))

@@ -13,6 +13,9 @@ constexpr std::string_view kLoggedStepRows = "logged_steps/";
 // Seconds of an iteration, and of an interval.
 constexpr double kLongest = 1e8;
 
+// Records without the clock after which another tag is one.
+constexpr std::uint32_t kAbsent = 3;
+
 bool is_seconds(double value) {
   return value > 0 && value <= kLongest;
 }
@@ -28,6 +31,10 @@ void LoggedSteps::Figure::state(StateIo& io) {
 void LoggedSteps::Lane::state(StateIo& io) {
   io(clock);
   io(source);
+  io(file);
+  io(of_epochs);
+  io(without);
+  io(without_step);
   io(iteration);
   io(span);
   io(wait);
@@ -56,6 +63,7 @@ std::optional<Step> LoggedSteps::on(const Scalar& scalar) {
   Lane* const lane = lane_of(scalar.subject);
   if (lane == nullptr) return std::nullopt;
   if (scalar.kind == ScalarKind::total_steps) {
+    if (scalar.of_epoch && lane->source != Source::none && !lane->of_epochs) return std::nullopt;
     lane->total = scalar.value > 0 ? scalar.value : 0;
     lane->changed = true;
   } else if (scalar.kind == ScalarKind::data_seconds && scalar.value >= 0 &&
@@ -70,8 +78,20 @@ std::optional<Step> LoggedSteps::on(const Scalar& scalar) {
     if (lane->waiting && lane->waiting->number != scalar.step) complete(*lane);
     read_clock(*lane, scalar);
   }
-  if (!scalar.ends_record || lane->iteration.step != scalar.step) return std::nullopt;
+  if (!scalar.ends_record) return std::nullopt;
+  note_without(*lane, scalar);
+  if (lane->iteration.step != scalar.step) return std::nullopt;
   return close(*lane, scalar.subject);
+}
+
+// Steps that have records, but none of the clock. A step may have several.
+void LoggedSteps::note_without(Lane& lane, const Scalar& scalar) {
+  if (scalar.step <= lane.iteration.step) {
+    lane.without = 0;
+  } else if (scalar.lane == lane.file && scalar.step > lane.without_step) {
+    ++lane.without;
+    lane.without_step = scalar.step;
+  }
 }
 
 LoggedSteps::Lane* LoggedSteps::lane_of(SubjectId subject) {
@@ -105,12 +125,44 @@ LoggedSteps::Source LoggedSteps::source_of(const Scalar& scalar) const {
   }
 }
 
+bool LoggedSteps::is_better(const Lane& lane, const Scalar& scalar, Source source) {
+  if (source == Source::none || lane.source == Source::none) return source > lane.source;
+  if (scalar.of_epoch != lane.of_epochs) return lane.of_epochs;
+  return source > lane.source;
+}
+
+// `scalar` is of another file than the clock.
+bool LoggedSteps::takes_over(const Lane& lane, const Scalar& scalar, Source source) {
+  if (source == Source::none) return false;
+  if (lane.number == kNoStep && lane.held.empty()) return is_better(lane, scalar, source);
+  const bool weak = scalar.of_epoch || source == Source::numbers;
+  if (weak != lane.is_weak()) return lane.is_weak();
+  constexpr Nanos kPause = std::chrono::seconds(2);
+  constexpr int kIntervals = 3;
+  const Nanos pause = std::max(kPause, lane.interval * kIntervals);
+  const bool silent = lane.end != kNoTime && scalar.at > lane.end + pause;
+  return silent || (scalar.step > lane.number && is_better(lane, scalar, source));
+}
+
 // A better clock than the one so far takes over, and what is usual is learned anew.
 bool LoggedSteps::is_clock(Lane& lane, const Scalar& scalar) const {
   const Source source = source_of(scalar);
-  if (source <= lane.source) return lane.source != Source::none && lane.clock == scalar.tag;
+  const bool other = lane.source != Source::none && scalar.lane != lane.file;
+  if (other && !takes_over(lane, scalar, source)) return false;
+  // What is named just "time" turned out to be no time since the beginning.
+  const bool lost = !other && lane.clock == scalar.tag && lane.source == Source::elapsed &&
+                    source < lane.source && source != Source::none;
+  const bool absent = !other && lane.without >= kAbsent && lane.clock != scalar.tag &&
+                      source != Source::none && scalar.of_epoch == lane.of_epochs;
+  if (!other && !lost && !absent && !is_better(lane, scalar, source)) {
+    return lane.source != Source::none && lane.clock == scalar.tag;
+  }
+  const bool weak = scalar.of_epoch || source == Source::numbers;
+  if (other && lane.is_weak() && !weak) lane.forget_steps();
   lane.clock = scalar.tag;
   lane.source = source;
+  lane.file = scalar.lane;
+  lane.of_epochs = scalar.of_epoch;
   lane.iteration = {};
   lane.at = kNoTime;
   lane.elapsed = 0;
@@ -132,6 +184,9 @@ double LoggedSteps::seconds_of(Lane& lane, const Scalar& scalar, std::int64_t sp
 }
 
 void LoggedSteps::read_clock(Lane& lane, const Scalar& scalar) {
+  // Said again, by another rank in the same text: the first said when it ended.
+  const bool again = scalar.step == lane.iteration.step && lane.at != kNoTime;
+  if (again && lane.source != Source::durations) return;
   lane.changed = true;
   const Time before = std::exchange(lane.at, scalar.at);
   const std::int64_t last = std::exchange(lane.iteration.step, scalar.step);
@@ -148,6 +203,15 @@ void LoggedSteps::read_clock(Lane& lane, const Scalar& scalar) {
     ++lane.attempt;
     lane.restarted = true;
   }
+}
+
+// Those of a weak clock: the account drops them, too.
+void LoggedSteps::Lane::forget_steps() {
+  held = {};
+  waiting.reset();
+  restarted = restarted || number != kNoStep;
+  attempt += number != kNoStep ? 1 : 0;
+  number = kNoStep;
 }
 
 bool LoggedSteps::Lane::begins_epoch(const Scalar& scalar, Time before) const {
@@ -170,6 +234,7 @@ std::optional<Step> LoggedSteps::close(Lane& lane, SubjectId subject) {
   step.mode = Mode::train;
   step.origin = Origin::log;
   step.attempt = lane.attempt;
+  step.weak = lane.is_weak();
   std::int64_t span = step.opens_attempt ? lane.span : read.step - lane.number;
   if (step.opens_epoch) span = lane.steps;
   if (span > 1) {

@@ -9,6 +9,11 @@
 // something else and are never the clock. Where nothing at all says when, the steps of a loss have
 // no length.
 //
+// Several files may log the same loop. One of them is the clock, the first that was read, until
+// another has a better one for later steps, or is written to when this one is not any more. Records
+// of epochs are the clock only while there are no others. A tag that comes no more, as a loss that
+// is not printed any more, is the clock no longer.
+//
 // A record gives one Step, of origin `log`: an iteration as long as the mean of the `steps` that it
 // stands for. What it waited for data comes from a scalar of the same step, before or after.
 //
@@ -79,7 +84,11 @@ class LoggedSteps {
   struct Lane {
     Symbol clock = Symbol::none;
     Source source = Source::none;
-    Figure iteration;  // of the record that is being read
+    LaneId file{};                        // that has the clock
+    bool of_epochs = false;               // its records are
+    std::uint32_t without = 0;            // later steps that have records, and not this tag
+    std::int64_t without_step = kNoStep;  // the last of them
+    Figure iteration;                     // of the record that is being read
     std::int64_t span =
         0;              // the steps between its time and that of the record before; 0: not known
     Figure wait;        // the latest
@@ -101,6 +110,8 @@ class LoggedSteps {
     HeldSteps held;
     bool changed = false;  // since it was last saved
 
+    bool is_weak() const { return of_epochs || source <= Source::numbers; }
+    void forget_steps();
     bool begins_epoch(const Scalar& scalar, Time before) const;
     void state(StateIo& io);
   };
@@ -108,6 +119,9 @@ class LoggedSteps {
   Lane* lane_of(SubjectId subject);
   Source source_of(const Scalar& scalar) const;
   bool is_clock(Lane& lane, const Scalar& scalar) const;
+  static void note_without(Lane& lane, const Scalar& scalar);
+  static bool is_better(const Lane& lane, const Scalar& scalar, Source source);
+  static bool takes_over(const Lane& lane, const Scalar& scalar, Source source);
   static void read_clock(Lane& lane, const Scalar& scalar);
   static double seconds_of(Lane& lane, const Scalar& scalar, std::int64_t span, Nanos since);
   std::optional<Step> close(Lane& lane, SubjectId subject);

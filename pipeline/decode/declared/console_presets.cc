@@ -418,6 +418,29 @@ std::vector<FormatDeclaration> console_presets() {
            R"(Iteration (?P<step>\d+)(?: \((?P<rate>[-+\d.e]+) iter/s, [\d.e+-]+s/\d+ iters\))?, loss = )",
        .fields = {{"loss", loss}, {"rate", steps_per_second, 1, true, "iter/s"}},
        .end = {"Optimization Done."}},
+      // Times are those since the line before.
+      {.name = "marian",
+       .has = {" : Up. "},
+       .line = R"(Ep\. \d+ : Up\. (?P<step>[\d,]+) : .*: Cost (?P<loss>\S+) )",
+       .fields = {{"loss", loss, 1, false, "cost"}, {"Time", step_seconds, 1, false, "time", true}},
+       .end = {"Training finished"},
+       .blanks = true},
+      // XGBoost and LightGBM, a line for each round.
+      {.name = "boosting",
+       .has = {"-logloss:", "-mlogloss:", "logloss: ", "-rmse:", "-error:"},
+       .line = R"(^(?:\[[\d:]+\] ?)?\[(?P<step>\d+)\]\s+\S+)",
+       .fields =
+           {
+               {"train-logloss", loss},
+               {"train-mlogloss", loss},
+               {"train-rmse", loss},
+               {"train-error", loss},
+               {"eval-logloss", validation_loss},
+               {"eval-mlogloss", validation_loss},
+               {"eval-rmse", validation_loss},
+               {"training's binary_logloss", loss},
+               {"training's multi_logloss", loss},
+           }},
       // The columns of Ultralytics in front of its bar, once an epoch.
       {.name = "ultralytics_console",
        .has = {"%|", "% \xE2\x94\x81"},

@@ -17,6 +17,8 @@ constexpr std::string_view kYearFirst = "0000-00-00 00:00:00";
 constexpr std::string_view kYearFirstSlashes = "0000/00/00 00:00:00";
 constexpr std::string_view kYearLast = "00/00/0000 00:00:00";
 constexpr std::string_view kShortYearLast = "00/00/00 00:00:00";
+constexpr std::string_view kDayFirst = "00.00.0000 00:00:00";
+constexpr std::string_view kDigits = "00000000-00:00:00";
 
 bool has_form(std::string_view text, std::string_view form) {
   if (text.size() < form.size()) return false;
@@ -39,12 +41,28 @@ std::string plain_date(std::string_view text) {
   } else if (has_form(text, kShortYearLast)) {
     plain = "20" + std::string(text.substr(6, 2)) + '-' + std::string(text.substr(0, 2)) + '-' +
             std::string(text.substr(3, 2)) + std::string(text.substr(8, 9));
+  } else if (has_form(text, kDayFirst)) {
+    plain = std::string(text.substr(6, 4)) + '-' + std::string(text.substr(3, 2)) + '-' +
+            std::string(text.substr(0, 2)) + std::string(text.substr(10, 9));
+  } else if (has_form(text, kDigits)) {
+    plain = std::string(text.substr(0, 4)) + '-' + std::string(text.substr(4, 2)) + '-' +
+            std::string(text.substr(6, 2)) + ' ' + std::string(text.substr(9, 8));
   } else if (!has_form(text, kYearFirst) && !has_form(text, kYearFirstSlashes)) {
     return {};
   }
   plain[4] = plain[7] = '-';
   plain[10] = ' ';
   return plain;
+}
+
+// "02:40:00 PM": the hour of a plain date becomes that of the day.
+void take_half_of_day(std::string_view behind, std::string& plain) {
+  const bool pm = behind.starts_with(" PM") || behind.starts_with(" pm");
+  if (!pm && !behind.starts_with(" AM") && !behind.starts_with(" am")) return;
+  const std::int64_t hour = parse_digits(std::string_view(plain).substr(11, 2)).value_or(24);
+  if (hour < 1 || hour > 12) return;
+  const std::string of_day = std::to_string(hour % 12 + (pm ? 12 : 0));
+  plain.replace(11, 2, of_day.size() < 2 ? "0" + of_day : of_day);
 }
 
 // "Z", "+02:00" or "+0200" at the beginning of `text`. nullopt: the local zone.
@@ -76,17 +94,20 @@ std::optional<Time> time_in_utc(std::string_view plain) {
 
 bool begins_with_date(std::string_view text) {
   return has_form(text, kYearFirst) || has_form(text, kYearFirstSlashes) ||
-         has_form(text, kYearLast) || has_form(text, kShortYearLast);
+         has_form(text, kYearLast) || has_form(text, kShortYearLast) || has_form(text, kDayFirst) ||
+         has_form(text, kDigits);
 }
 
 std::optional<Time> date_at(std::string_view text) {
   std::string plain = plain_date(text);
   if (plain.empty()) return std::nullopt;
-  const std::size_t behind = plain.size() - (has_form(text, kShortYearLast) ? 2 : 0);
+  const bool is_short = has_form(text, kShortYearLast) || has_form(text, kDigits);
+  const std::size_t behind = plain.size() - (is_short ? 2 : 0);
   std::size_t end = behind;
   if (end < text.size() && (text[end] == '.' || text[end] == ',')) ++end;
   while (end > behind && end < text.size() && is_digit(text[end])) ++end;
   plain.append(text.substr(behind, end - behind));
+  take_half_of_day(text.substr(end), plain);
   const auto local = local_time(plain);
   const auto zone = zone_at(text.substr(end));
   if (!local || !zone) return local;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Dates with a time of day as loggers write them: "2026-08-01 07:19:37,250",
 // "2026-08-01T07:19:37.25+02:00", "2026/08/01 07:19:37", "08/01/2026 07:19:37", "08/01/26
-// 07:19:37".
+// 07:19:37", "01.08.2026 07:19:37", "20260801-07:19:37"; with "PM" behind them, too.
 #pragma once
 
 #include <optional>

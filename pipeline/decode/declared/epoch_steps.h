@@ -40,6 +40,8 @@ class EpochSteps {
   std::int64_t step_of(const EpochPlace& at, std::optional<std::int64_t> first_epoch,
                        bool over_all = false);
   const EpochPlace& last() const { return last_; }
+  // The count goes on from epoch to epoch, as the second has shown.
+  bool counts_over_all() const { return counts_ == Counts::over_all; }
 
   void state(StateIo& io);
 

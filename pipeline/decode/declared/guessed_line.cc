@@ -247,6 +247,7 @@ bool take_count(const NumberReader::Number& number, std::string_view name, Guess
   if (kind == CounterKind::none && !unnamed) return false;
   const auto whole = scalar_at(number.text, ScalarKind::other);
   if (!whole || !(*whole >= 0 && *whole < static_cast<double>(kMostCounted))) return true;
+  if (kind == CounterKind::epochs && *whole > kMostEpochs) return true;  // a time
   const bool thousands = number.unit == "K" || number.unit == "k";
   const double times = thousands ? 1e3 : number.unit == "M" ? 1e6 : 1;
   const GuessedCount found{static_cast<std::int64_t>(*whole * times),

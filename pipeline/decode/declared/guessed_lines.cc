@@ -6,6 +6,7 @@
 
 #include "pipeline/decode/declared/progress_bar.h"
 #include "pipeline/decode/declared/scalar_text.h"
+#include "trainwatch/trimmed.h"
 
 namespace trainwatch {
 namespace {
@@ -60,6 +61,14 @@ void evaluate(GuessedLine& read) {
     value.meaning.kind = ScalarKind::validation_loss;
     value.of_evaluation = true;
   }
+}
+
+// "Test Error:"
+bool is_headline_of_evaluation(std::string_view line, const GuessedLine& read) {
+  constexpr std::size_t kLongestHeadline = 64;
+  const bool empty = read.values.empty() && !read.epoch.is_known() && !read.count.is_known();
+  return empty && line.size() <= kLongestHeadline && trimmed(line).ends_with(':') &&
+         is_evaluation_name(line);
 }
 
 EpochPlace place_of(const GuessedLine& read) {
@@ -122,6 +131,11 @@ GuessedForm* GuessedLines::take(std::string_view line, GuessedLine& read,
   read_bar(line, read);
   if (read.is_headline()) {
     (read.count.is_known() ? count_ : epoch_) = read.count.is_known() ? read.count : read.epoch;
+    evaluates_ = false;
+    return nullptr;
+  }
+  if (is_headline_of_evaluation(line, read)) {
+    evaluates_ = true;
     return nullptr;
   }
   add_place(read);
@@ -149,8 +163,10 @@ void GuessedLines::read_again(const HeldLine& line, GuessedLine& read) {
 void GuessedLines::add_place(GuessedLine& read) {
   if (read.evaluates) return;
   const bool alone = read.is_loss_alone();
+  evaluates_ = evaluates_ && alone;
+  if (evaluates_) evaluate(read);
   if (!read.epoch.is_known() && read.count.kind < CounterKind::steps) read.epoch = epoch_;
-  if (!alone) return;
+  if (!alone || evaluates_) return;
   if (count_.is_known()) {
     read.count = count_;
   } else if (!epoch_.is_known() && !counts_steps_ && trains(read)) {
@@ -188,6 +204,7 @@ void GuessedLines::state(StateIo& io) {
   io(epoch_);
   io(count_);
   io(longest_);
+  io(evaluates_);
   const auto most = std::max(epoch_.kind, count_.kind);
   if (forms_.size() > kMostForms || most > CounterKind::global_steps) io.fail();
 }

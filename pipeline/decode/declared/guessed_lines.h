@@ -48,6 +48,7 @@ class GuessedForm {
   // The step of a line; call once for each, in order. Where a counter begins anew with each epoch
   // the step is counted over all of them, the first of which is 0 or 1.
   std::int64_t step_of(const GuessedLine& read);
+  bool counts_over_all() const { return places_.counts_over_all(); }
   // It counts what the line did whose step was asked for last.
   bool repeats(const GuessedLine& read) const;
 
@@ -91,6 +92,8 @@ class GuessedLines {
   // "Epoch 3/10" or "Step 100" on a line of its own, for the lines without one that follow.
   GuessedCount epoch_;
   GuessedCount count_;
+  // "Test Error:" came, and no line of the training since.
+  bool evaluates_ = false;
   EpochPlace longest_;  // of the counts without a name of the last epoch
 };
 

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pipeline/decode/declared/joined_lines.h"
 
+#include <algorithm>
+#include <utility>
+
+#include "pipeline/decode/decimal_time.h"
 #include "pipeline/decode/declared/scalar_text.h"
+#include "pipeline/decode/scalar_tags.h"
 #include "trainwatch/trimmed.h"
 
 namespace trainwatch {
@@ -10,6 +15,11 @@ namespace {
 bool is_rule(std::string_view line) {
   constexpr std::size_t kShortest = 10;
   return line.size() >= kShortest && line.find_first_not_of('-') == std::string_view::npos;
+}
+
+// "# step loss"
+std::string_view without_hash(std::string_view line) {
+  return line.starts_with('#') ? line.substr(1) : line;
 }
 
 // "2026-09-21T10:00:00.5Z stdout P text"
@@ -31,6 +41,35 @@ ContainerLine container_line(std::string_view line) {
   return {};
 }
 
+// Between bars, tabs, or blanks.
+std::vector<std::string> cells_of(std::string_view line) {
+  std::vector<std::string> cells;
+  line = trimmed(line, " \t\r|");
+  const bool bars = line.find('|') != std::string_view::npos;
+  const std::string_view ends = bars ? "|" : line.find('\t') < line.size() ? "\t" : " ";
+  while (!line.empty() && cells.size() <= JoinedLines::kMostColumns) {
+    const std::size_t end = std::min(line.find(ends), line.size());
+    cells.emplace_back(trimmed(line.substr(0, end)));
+    line.remove_prefix(end);
+    line.remove_prefix(std::min(line.find_first_not_of(ends == " " ? " " : ends), line.size()));
+  }
+  return cells;
+}
+
+// Names only: what counts first, and a loss.
+bool is_header(const std::vector<std::string>& cells) {
+  if (cells.size() < 2 || cells.size() > JoinedLines::kMostColumns) return false;
+  const bool names = std::ranges::all_of(cells, [](const std::string& cell) {
+    return !cell.empty() && cell.size() < 40 &&
+           cell.find_first_of("0123456789:=[]{}%") == std::string::npos;
+  });
+  return names && counter_of_name(cells[0]) != CounterKind::none &&
+         std::ranges::any_of(cells, [](const std::string& cell) {
+           const ScalarKind kind = meaning_of_tag(cell, {}).kind;
+           return kind == ScalarKind::loss || kind == ScalarKind::validation_loss;
+         });
+}
+
 std::string_view name_of(std::string_view stream) {
   return stream.substr(stream.find(' '));
 }
@@ -42,6 +81,8 @@ JoinedLines::Part JoinedLines::take(std::string_view line) {
     case Kind::rule:
     case Kind::table:
       return take_row(trimmed(line));
+    case Kind::columns:
+      return take_cells(line);
     case Kind::dictionary:
       return take_member(trimmed(line));
     case Kind::cut_line:
@@ -56,6 +97,12 @@ JoinedLines::Part JoinedLines::open(std::string_view line) {
   heading_.clear();
   if (is_rule(trimmed(line))) {
     kind_ = Kind::rule;
+    return Part::none;
+  }
+  if (std::vector<std::string> cells = cells_of(without_hash(line)); is_header(cells)) {
+    columns_ = std::move(cells);
+    kind_ = Kind::columns;
+    strange_ = 0;
     return Part::none;
   }
   const ContainerLine part = container_line(line);
@@ -92,6 +139,25 @@ JoinedLines::Part JoinedLines::take_row(std::string_view line) {
   return add((belongs ? heading_ : "") + std::string(name) + ": " + std::string(value) + ", ");
 }
 
+// "| 1 | 2.99 | 3.1 |", as many as names; a bar of tqdm may come between the rows.
+JoinedLines::Part JoinedLines::take_cells(std::string_view line) {
+  constexpr std::uint32_t kMostStrange = 64;
+  const std::vector<std::string> cells = cells_of(line);
+  const bool row = cells.size() == columns_.size() && parse_digits(cells[0]).has_value() &&
+                   begins_with_scalar(cells[1]);
+  if (!row) {
+    if (++strange_ > kMostStrange) close(Part::none);
+    return Part::none;
+  }
+  strange_ = 0;
+  text_.clear();
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    if (text_.size() + columns_[i].size() + cells[i].size() > kLongest) return Part::none;
+    text_.append(columns_[i]).append(": ").append(cells[i]).append(", ");
+  }
+  return Part::whole;
+}
+
 JoinedLines::Part JoinedLines::take_member(std::string_view line) {
   if (!line.starts_with('\'') && !line.starts_with('"')) {
     close(Part::none);
@@ -126,6 +192,9 @@ void JoinedLines::state(StateIo& io) {
   io(kind_);
   io(text_);
   io(heading_);
+  io(columns_);
+  io(strange_);
+  if (columns_.size() > kMostColumns) io.fail();
   if (kind_ >= Kind::count_ || text_.size() > kLongest || heading_.size() > kLongest) io.fail();
 }
 

@@ -4,6 +4,9 @@
 //   * a dictionary of Python that was printed with a line for each member;
 //   * a table of names and values between two rules, as Stable-Baselines3 prints: "train/loss: 0.5,
 //     time/fps: 700";
+//   * a row of a table whose first line has the names: "epoch  train_loss  valid_loss", with bars
+//   or
+//     without;
 //   * a line that the kubelet has cut into parts: "TIME stdout P one part", the last with F.
 #pragma once
 
@@ -11,6 +14,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "trainwatch/state_io.h"
 
@@ -18,6 +22,7 @@ namespace trainwatch {
 
 class JoinedLines {
  public:
+  static constexpr std::size_t kMostColumns = 32;
   static constexpr std::size_t kLongest = 8192;  // bytes of the line; longer ones are no records
   // What lines have that may be the first.
   static constexpr std::string_view kLiterals[] = {"{'", "----------", " stdout P ", " stderr P "};
@@ -37,10 +42,11 @@ class JoinedLines {
   void state(StateIo& io);
 
  private:
-  enum class Kind : std::uint8_t { none, rule, table, dictionary, cut_line, count_ };
+  enum class Kind : std::uint8_t { none, rule, table, columns, dictionary, cut_line, count_ };
 
   Part open(std::string_view line);
   Part take_row(std::string_view line);
+  Part take_cells(std::string_view line);
   Part take_member(std::string_view line);
   Part take_rest(std::string_view line);
   Part add(std::string_view part);
@@ -49,6 +55,8 @@ class JoinedLines {
   Kind kind_ = Kind::none;
   std::string text_;
   std::string heading_;  // of the rows of a table: "train/"
+  std::vector<std::string> columns_;
+  std::uint32_t strange_ = 0;  // lines since the last row of columns
 };
 
 }  // namespace trainwatch

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pipeline/decode/declared/named_time.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "pipeline/decode/scalar_tags.h"
@@ -16,15 +15,20 @@ bool NamedTime::is_name(std::string_view name, bool of_epochs) {
 }
 
 ScalarKind NamedTime::kind_of(double value, bool in_ms, std::uint32_t steps) {
-  constexpr int kEnough = 3;
   constexpr double kLongest = 1e8;  // three years; more is a time of its own
+  constexpr double kLittle = 0.1;
+  constexpr int kEnough = 3;
+  constexpr int kEnoughLittle = 30;
   if (value > kLongest) return ScalarKind::other;
   const double before = std::exchange(last_, value);
-  if (before >= 0 && rises_ < kEnough) {
-    rises_ += value > before ? 1 : 0;
-    falls_ = falls_ || value <= before;
+  const int enough = little_ ? kEnoughLittle : kEnough;
+  if (before >= 0 && !falls_) {
+    const bool again = rises_ >= enough && value < before / 2;  // the training was started again
+    falls_ = value <= before && !again;
+    little_ = little_ || (rises_ < kEnough && value < before * (1 + kLittle));
+    if (rises_ < enough) ++rises_;
   }
-  if (rises_ >= kEnough && !falls_) return ScalarKind::elapsed_seconds;
+  if (!falls_ && rises_ >= (little_ ? kEnoughLittle : kEnough)) return ScalarKind::elapsed_seconds;
   return falls_ && (in_ms || steps == 1) ? ScalarKind::step_seconds : ScalarKind::other;
 }
 

@@ -90,6 +90,7 @@ void RecordEmitter::emit(const DeclaredField& meaning, Symbol tag, double value,
   scalar.kind = meaning.kind;
   scalar.timed = timed_;
   scalar.guessed = guessed_;
+  scalar.of_epoch = of_epoch_;
 }
 
 std::optional<SubjectId> RecordEmitter::subject_of(const DeclaredRecord& record) {

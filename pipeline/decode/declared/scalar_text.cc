@@ -69,6 +69,22 @@ std::optional<double> word_of(std::string_view text) {
   return negative ? -HUGE_VAL : HUGE_VAL;
 }
 
+// Of the word at the beginning of `text`; 1 if it is none of time.
+double seconds_of_unit(std::string_view text) {
+  struct Unit {
+    std::string_view name;
+    double seconds;
+  };
+  constexpr Unit kUnits[] = {{"us", 1e-6},    {"ms", 1e-3},    {"m", 60},      {"min", 60},
+                             {"mins", 60},    {"minutes", 60}, {"h", 3600},    {"hr", 3600},
+                             {"hours", 3600}, {"d", 86400},    {"minute", 60}, {"hour", 3600},
+                             {"hrs", 3600},   {"day", 86400},  {"days", 86400}};
+  std::size_t size = 0;
+  while (size < text.size() && is_word(text[size]) && !is_digit(text[size])) ++size;
+  const auto* const unit = std::ranges::find(kUnits, text.substr(0, size), &Unit::name);
+  return unit == std::end(kUnits) ? 1 : unit->seconds;
+}
+
 double unit_of(std::string_view text, ScalarKind kind) {
   struct Unit {
     std::string_view name;
@@ -80,8 +96,7 @@ double unit_of(std::string_view text, ScalarKind kind) {
   const bool duration = kind == ScalarKind::step_seconds || kind == ScalarKind::data_seconds ||
                         kind == ScalarKind::elapsed_seconds;
   if (duration && text.starts_with(' ')) text.remove_prefix(1);
-  if (duration && text.starts_with("us")) return 1e-6;
-  if (duration) return text.starts_with("ms") ? 1e-3 : 1;
+  if (duration) return seconds_of_unit(text);
   if (kind != ScalarKind::memory_bytes) return 1;
   skip(text, " ");
   for (const Unit& unit : kBytes) {
@@ -127,6 +142,27 @@ std::optional<double> clock_seconds(std::string_view text) {
   return clock ? std::optional(days * 86400 + seconds) : std::nullopt;
 }
 
+// "1h 2m 3s", "0m12.5s"; nullopt: fewer than two parts.
+std::optional<double> spelled_seconds(std::string_view text) {
+  double seconds = 0;
+  int parts = 0;
+  for (double last = HUGE_VAL; !text.empty() && is_digit(text.front()); ++parts) {
+    double number = 0;
+    const auto [stop, error] =
+        std::from_chars(text.data(), text.data() + text.size(), number, std::chars_format::fixed);
+    if (error != std::errc{}) break;
+    text.remove_prefix(static_cast<std::size_t>(stop - text.data()));
+    const bool named = !text.empty() && is_word(text.front());
+    const double unit = seconds_of_unit(text);
+    if (!named || unit >= last) break;
+    last = unit;
+    seconds += number * unit;
+    while (!text.empty() && is_word(text.front()) && !is_digit(text.front())) text.remove_prefix(1);
+    if (text.starts_with(' ')) text.remove_prefix(1);
+  }
+  return parts >= 2 ? std::optional(seconds) : std::nullopt;
+}
+
 std::int32_t rank_at(std::string_view text) {
   const auto digits = text.substr(0, std::min(text.find_first_not_of("0123456789"), text.size()));
   const auto rank = parse_digits(digits);
@@ -140,6 +176,9 @@ std::optional<double> scalar_at(std::string_view text, ScalarKind kind) {
   skip(text, "'\"[");
   if (kind == ScalarKind::elapsed_seconds) {
     if (const auto seconds = clock_seconds(text)) return seconds;
+  }
+  if (kind == ScalarKind::elapsed_seconds || kind == ScalarKind::step_seconds) {
+    if (const auto seconds = spelled_seconds(text)) return seconds;
   }
   const Digits digits = digits_of(text);
   if (digits.size == 0 || (digits.size == 1 && digits.text[0] == '-')) return word_of(text);

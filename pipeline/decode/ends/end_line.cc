@@ -364,15 +364,47 @@ constexpr EndKind kEndKinds[] = {
 
 // One stands for several rows where it can, and each has bytes that are rare in text: all text is
 // searched for them. What a training prints between records is in its preset (`marks`).
-constexpr std::array<std::string_view, 19> kEndLiterals = {
-    "rror: ",           "xception: ",   "Traceback (most recent call",
-    "NVRM: Xid",        "Killed",       "ut of memory: Kill",
-    "failed (exitcode", "Root Cause (", "ChildFailedError",
-    "return code = ",   "s.SIG",        "(core dumped)",
-    "g SIGTERM",        "] datetime: ", "Starting job",
-    "OMP_NUM_THREADS",  "] restarting", "sing world size: ",
+constexpr std::array<std::string_view, 23> kEndLiterals = {
+    "rror: ",
+    "xception: ",
+    "Traceback (most recent call",
+    "NVRM: Xid",
+    "Killed",
+    "ut of memory: Kill",
+    "failed (exitcode",
+    "Root Cause (",
+    "ChildFailedError",
+    "return code = ",
+    "s.SIG",
+    "(core dumped)",
+    "g SIGTERM",
+    "] datetime: ",
+    "Starting job",
+    "OMP_NUM_THREADS",
+    "] restarting",
+    "sing world size: ",
     "-D device mesh",
+    "xception ignored in",
+    "n atexit._run",
+    "- Logging error -",
+    "xception in thread",
 };
+
+// `"RuntimeError: CUDA out of memory"` within a sentence, or what pytest shows of a test: somebody
+// writes about an exception.
+bool is_quoted(std::string_view message, std::size_t at) {
+  if (message.starts_with("E   ")) return true;
+  const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
+  const auto is_name = [&](char c) {
+    return is_letter(c) || is_digit(c) || c == '_' || c == '.' || c == ':';
+  };
+  while (at > 0 && (is_name(message[at - 1]) ||
+                    (at > 1 && message[at - 1] == ' ' && message[at - 2] == ':'))) {
+    --at;
+  }
+  const bool quote = at > 0 && std::string_view("\"'`").find(message[at - 1]) < 3;
+  return quote && (at == 1 || !is_letter(message[at - 2]));
+}
 
 }  // namespace
 
@@ -419,10 +451,20 @@ bool is_exception_line(std::string_view message, bool strict) {
   return !last.empty() && is_upper(last.front()) && std::ranges::any_of(last, is_lower);
 }
 
+bool begins_harmless_failure(std::string_view line) {
+  constexpr std::string_view kHarmless[] = {"Exception ignored in", "Error in atexit._run",
+                                            "--- Logging error ---", "Exception in thread"};
+  return std::ranges::any_of(kHarmless, [line](std::string_view text) {
+    return find_text(line, text) != std::string_view::npos;
+  });
+}
+
 std::optional<EndLine> read_end_line(std::string_view message) {
   for (const EndKind& kind : kEndKinds) {
     const std::size_t at = find_text(message, kind.literal);
     if (at == std::string_view::npos) continue;
+    if (kind.kind == kEvidence && kind.weight >= EndWeight::exception && is_quoted(message, at))
+      continue;
     EndLine line{.kind = kind.kind, .what = kind.what, .weight = kind.weight};
     const EndMessage parts{message, message.substr(0, at),
                            message.substr(at + kind.literal.size())};

@@ -40,6 +40,10 @@ std::optional<EndLine> read_end_line(std::string_view message);
 // nothing more behind. `strict`: the name must be one that exceptions have.
 bool is_exception_line(std::string_view message, bool strict);
 
+// What Python prints of an exception that ends nothing: in a destructor, at exit, in a logger, in a
+// thread. Its traceback follows.
+bool begins_harmless_failure(std::string_view line);
+
 // A process that ended with this code, negative or above 128 for a signal.
 void set_exit_code(EndLine& line, std::int64_t code);
 

@@ -74,12 +74,36 @@ std::string bracket_clock(std::string_view message) {
   return clock_behind(std::string(month) + "-" + std::string(day), message.substr(7));
 }
 
-// "[Mon Sep 21 14:22:01 2026] ..." of `dmesg -T`.
+// "11-29 14:03:22 ..."
+std::string dash_clock(std::string_view message) {
+  if (message.starts_with('[')) message.remove_prefix(1);
+  if (message.size() < 14 || message[2] != '-' || message[5] != ' ') return {};
+  if (!parse_digits(message.substr(0, 2)) || !parse_digits(message.substr(3, 2))) return {};
+  return clock_behind(message.substr(0, 5), message.substr(6));
+}
+
+// "[29/Nov/2026:14:03:22 +0000] ..."
+std::optional<Time> web_date(std::string_view message) {
+  constexpr std::string_view kMonths = "JanFebMarAprMayJunJulAugSepOctNovDec";
+  if (message.size() < 22 || message[0] != '[' || message[3] != '/' || message[7] != '/')
+    return std::nullopt;
+  const std::size_t month = kMonths.find(message.substr(4, 3));
+  if (month == std::string_view::npos || month % 3 != 0 || message[12] != ':') return std::nullopt;
+  const std::string number = std::to_string(month / 3 + 1);
+  std::string text = std::string(message.substr(8, 4)) + (number.size() < 2 ? "-0" : "-") + number +
+                     "-" + std::string(message.substr(1, 2)) + " " +
+                     std::string(message.substr(13, 8));
+  if (message.size() > 26 && message[21] == ' ') text += message.substr(22, 5);
+  return date_at(text);
+}
+
+// "[Mon Sep 21 14:22:01 2026] ..." of `dmesg -T`, and without brackets of ctime().
 std::optional<Time> kernel_date(std::string_view message) {
-  constexpr std::size_t kSize = std::string_view{"[Mon Sep 21 14:22:01 2026]"}.size();
-  if (message.size() < kSize || message[0] != '[' || message[kSize - 1] != ']') return std::nullopt;
-  const std::string clock = syslog_clock(message.substr(5));
-  const auto year = parse_digits(message.substr(kSize - 5, 4));
+  constexpr std::size_t kSize = std::string_view{"Mon Sep 21 14:22:01 2026"}.size();
+  if (message.starts_with('[')) message.remove_prefix(1);
+  if (message.size() < kSize || message[3] != ' ') return std::nullopt;
+  const std::string clock = syslog_clock(message.substr(4));
+  const auto year = parse_digits(message.substr(kSize - 4, 4));
   return clock.empty() || !year ? std::nullopt : local_time(std::to_string(*year) + "-" + clock);
 }
 
@@ -106,7 +130,9 @@ std::int32_t rank_in_brackets(std::string_view line) {
   }
   const auto rank = parse_digits(line.substr(1, slash - 1));
   const auto local = parse_digits(line.substr(slash + 1, end - slash - 1));
-  const bool possible = rank && local && *rank < (1 << 24);
+  // "[3/300]" and "[3/25][50/1583]" are epochs.
+  const bool counts = line.substr(end + 1).starts_with('[');
+  const bool possible = rank && local && *rank < (1 << 24) && *local <= *rank && !counts;
   return possible ? static_cast<std::int32_t>(*rank) : kNoRank;
 }
 
@@ -120,6 +146,23 @@ void skip_rank(PrefixedLine& line) {
   for (const std::string_view behind : {":", " "}) {
     if (line.message.starts_with(behind)) line.message.remove_prefix(behind.size());
   }
+}
+
+// "[rank 3]", "[rank=3]" behind the time of a logger.
+std::int32_t rank_behind_time(std::string_view message) {
+  const std::size_t end = std::min(message.size(), kMostPrefix);
+  for (const std::string_view before : {"[rank", "[Rank", "[RANK"}) {
+    const std::size_t at = find_text(message.substr(0, end), before);
+    if (at == std::string_view::npos) continue;
+    std::string_view rest = message.substr(at + before.size());
+    if (!rest.empty() && (rest[0] == ' ' || rest[0] == '=' || rest[0] == ':'))
+      rest.remove_prefix(1);
+    const std::size_t close = rest.find(']');
+    const auto rank = parse_digits(rest.substr(0, close));
+    if (close != std::string_view::npos && rank && *rank < (1 << 24))
+      return static_cast<std::int32_t>(*rank);
+  }
+  return kNoRank;
 }
 
 // The word before " kernel: ".
@@ -148,12 +191,15 @@ PrefixedLine read_line_prefix(std::string_view line, Time written) {
   skip_kubelet(read.message);
   const std::string_view kubelet = line.substr(0, line.size() - read.message.size());
   skip_rank(read);
+  if (read.rank == kNoRank) read.rank = rank_behind_time(read.message);
   read.node = node_of_kernel(read.message);
   read.at = date_of(read.message);
   if (!read.at) read.at = time_without_year(glog_clock(read.message), written);
   if (!read.at) read.at = time_without_year(syslog_clock(read.message), written);
   if (!read.at) read.at = time_without_year(bracket_clock(read.message), written);
+  if (!read.at) read.at = time_without_year(dash_clock(read.message), written);
   if (!read.at) read.at = kernel_date(read.message);
+  if (!read.at) read.at = web_date(read.message);
   if (!read.at && !kubelet.empty()) read.at = date_of(kubelet);
   if (read.at && written != Time{} && *read.at > written + kZone) read.at.reset();
   return read;

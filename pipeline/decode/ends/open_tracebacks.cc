@@ -12,10 +12,10 @@ bool OpenTracebacks::begins(std::string_view message) {
   return find_text(message, "Traceback (most recent call last)") != std::string_view::npos;
 }
 
-void OpenTracebacks::begin(std::int32_t rank) {
+void OpenTracebacks::begin(std::int32_t rank, bool harmless) {
   std::erase_if(open_, [rank](const Traceback& each) { return each.rank == rank; });
   if (open_.size() == kMost) open_.erase(open_.begin());
-  open_.push_back({.rank = rank});
+  open_.push_back({.rank = rank, .harmless = harmless});
 }
 
 // Other threads may print between its lines: they do not look like exceptions, or do not come right
@@ -29,8 +29,9 @@ OpenTracebacks::Line OpenTracebacks::add(std::int32_t rank, std::string_view mes
   own->in_frame = indented;
   if (indented) return Line::frame;
   if (!is_exception_line(message, !behind_frame)) return Line::other;
+  const bool harmless = own->harmless;
   open_.erase(own);
-  return Line::exception;
+  return harmless ? Line::harmless : Line::exception;
 }
 
 void OpenTracebacks::state(StateIo& io) {

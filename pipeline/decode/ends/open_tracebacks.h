@@ -22,11 +22,13 @@ class OpenTracebacks {
   static bool begins(std::string_view message);
 
   bool empty() const { return open_.empty(); }
-  void begin(std::int32_t rank);
+  // `harmless`: the exception ends nothing.
+  void begin(std::int32_t rank, bool harmless);
   enum class Line : std::uint8_t {
     other,      // of no traceback
     frame,      // inside a traceback: source code, which may contain anything
     exception,  // it names the exception, and the traceback is over
+    harmless,   // the same, of one that ends nothing
   };
   Line add(std::int32_t rank, std::string_view message);
   void clear() { open_.clear(); }
@@ -37,11 +39,13 @@ class OpenTracebacks {
     std::int32_t rank = kNoRank;
     std::uint32_t lines = 0;  // of any rank since it began
     bool in_frame = false;    // the last line of the rank was indented
+    bool harmless = false;
 
     void state(StateIo& io) {
       io(rank);
       io(lines);
       io(in_frame);
+      io(harmless);
     }
   };
   std::vector<Traceback> open_;

@@ -22,6 +22,17 @@ bool is_of_job(EndClass what) {
          what == EndClass::cancelled || what == EndClass::node_failure;
 }
 
+// An exception that a program only reports, in a line of its logger.
+bool is_reported(const EndLine& read, std::string_view message) {
+  const bool raises = read.what == EndClass::exception || read.what == EndClass::cuda_out_of_memory;
+  if (!raises || read.weight < EndWeight::exception) return false;
+  constexpr std::size_t kMostBeforeLevel = 96;
+  constexpr std::string_view kLevels[] = {"WARNING", "[WARN", "WARN ", "INFO", "DEBUG"};
+  return std::ranges::any_of(kLevels, [message](std::string_view level) {
+    return find_text(message.substr(0, kMostBeforeLevel), level) != std::string_view::npos;
+  });
+}
+
 }  // namespace
 
 bool RunNoteReader::take(std::string_view line, SubjectId subject, EventBatch& out) {
@@ -29,10 +40,15 @@ bool RunNoteReader::take(std::string_view line, SubjectId subject, EventBatch& o
   const bool has_literal = has_end_literal(line);
   const bool begins = OpenTracebacks::begins(line) || FailureTable::begins(line);
   const bool watched = find_text(line, kWatchdogLiteral) != std::string_view::npos;
-  if (!has_literal && !begins && !watched && !follows()) return false;
+  const bool harmless = begins_harmless_failure(line);
+  if (!has_literal && !begins && !watched && !harmless && !follows()) return false;
   subject_ = subject;
   const PrefixedLine prefixed = read_line_prefix(line, context_.written);
   const std::string_view message = prefixed.message;
+  if (harmless) {
+    harmless_ = true;
+    return false;
+  }
   if (table_.is_open()) {
     if (table_.add(message, prefixed.at)) end_table(out);
     return false;
@@ -42,18 +58,19 @@ bool RunNoteReader::take(std::string_view line, SubjectId subject, EventBatch& o
     return false;
   }
   if (OpenTracebacks::begins(message)) {
-    tracebacks_.begin(prefixed.rank);
+    tracebacks_.begin(prefixed.rank, std::exchange(harmless_, false));
     return false;
   }
   const OpenTracebacks::Line part = tracebacks_.add(prefixed.rank, message);
   const bool raised = part == OpenTracebacks::Line::exception;
-  if (part == OpenTracebacks::Line::frame) return false;
+  if (part == OpenTracebacks::Line::frame || part == OpenTracebacks::Line::harmless) return false;
   if (watched) take_watchdog(line, prefixed);
   const bool of_gpu = has_literal && take_xid(prefixed, out);
   auto read = has_literal ? read_end_line(message) : std::nullopt;
   if (!read && raised) {
     read = EndLine{.what = EndClass::exception, .weight = EndWeight::exception};
   }
+  if (read && !raised && is_reported(*read, message)) read.reset();
   if (read && read->kind == RunNote::Kind::end_evidence) {
     take_end(*read, prefixed, out);
   } else if (read) {
@@ -268,6 +285,7 @@ void RunNoteReader::state(StateIo& io) {
   io(last_);
   io(world_size_);
   io(tracebacks_);
+  io(harmless_);
   io(table_);
   io(timeouts_);
   io(timeout_);

@@ -76,6 +76,7 @@ class RunNoteReader {
   Time last_ = kNoTime;                  // of the last record or line with a time
   std::uint32_t world_size_ = 0;         // that a line without a time said before any other
   OpenTracebacks tracebacks_;
+  bool harmless_ = false;  // the next traceback ends nothing
   FailureTable table_;
   CollectiveTimeouts timeouts_;
   std::optional<RunNote> timeout_;   // at kNoTime: its line has none

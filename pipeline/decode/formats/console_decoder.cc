@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "pipeline/decode/decimal_time.h"
+#include "pipeline/decode/declared/day_clock.h"
 #include "pipeline/decode/declared/declared_formats.h"
 #include "pipeline/decode/declared/guessed_lines.h"
 #include "pipeline/decode/declared/joined_lines.h"
@@ -41,12 +42,40 @@ constexpr std::uint64_t kEnoughLosses = 3;
 // What launchers print when a job has ended: Slurm, and torchrun after its last attempt.
 constexpr std::string_view kEndsOfJobs[] = {"slurmstepd: error: *** ", "ChildFailedError"};
 // What lines that are guessed at have.
-constexpr std::string_view kGuessed[] = {"loss", "Loss",  "LOSS",  "step",  "Step",   "iter",
-                                         "Iter", "epoch", "Epoch", "EPOCH", "pisode", "it ["};
+constexpr std::string_view kGuessed[] = {"loss",   "Loss", "LOSS",  "step",  "Step",
+                                         "iter",   "Iter", "epoch", "Epoch", "EPOCH",
+                                         "pisode", "it [", "Test ", "Valid", "Eval"};
 
 bool ends_a_job(std::string_view line) {
   return std::ranges::any_of(kEndsOfJobs, [line](std::string_view text) {
     return find_text(line, text) != std::string_view::npos;
+  });
+}
+
+// What a loop of one's own prints when it has done its work.
+constexpr std::string_view kDone[] = {"raining finished", "raining complete", "raining done",
+                                      "inished training", "raining is complete"};
+
+bool says_when(ScalarKind kind) {
+  return kind == ScalarKind::step_seconds || kind == ScalarKind::steps_per_second ||
+         kind == ScalarKind::elapsed_seconds;
+}
+
+// "ts=1790000006.5"
+std::string_view without_key(std::string_view word) {
+  for (const std::string_view key : {"ts=", "time=", "timestamp=", "t="}) {
+    if (word.starts_with(key)) return word.substr(key.size());
+  }
+  return word;
+}
+
+// And not "Training finished for epoch 3".
+bool says_training_is_done(std::string_view line) {
+  constexpr std::size_t kLongestRest = 24;
+  return std::ranges::any_of(kDone, [line](std::string_view text) {
+    const std::size_t at = find_text(line, text);
+    return at != std::string_view::npos && line.size() - at - text.size() <= kLongestRest &&
+           line.find("poch", at) == std::string_view::npos;
   });
 }
 
@@ -132,6 +161,7 @@ class ConsoleDecoder final : public Decoder {
   void emit(std::string_view text, const LineLayout& layout, EventBatch& out);
   bool emit_other_losses(std::string_view text, const FormatDeclaration& format, EventBatch& out);
   void emit_pending(EventBatch& out);
+  void emit_time_of_day(std::string_view text, EventBatch& out);
   void open_block(std::size_t format, const DeclaredRecord& record);
   bool take_block(std::string_view text, EventBatch& out);
   bool take_guessed(std::string_view text, EventBatch& out);
@@ -166,6 +196,7 @@ class ConsoleDecoder final : public Decoder {
   ProgressBar bar_;
   Block block_;
   JoinedLines joined_;
+  DayClock day_clock_;
   std::int64_t epoch_ = kNoStep;  // of the line "Epoch 3/10" that came last
   GuessedLines guessed_;
   std::int64_t guessed_step_ = kNoStep;  // of the last of them
@@ -193,6 +224,7 @@ void ConsoleDecoder::search_for_literals() {
   }
   if (any) add(kEndsOfJobs);
   if (guesses_) add(kGuessed);
+  add(kDone);
   add(JoinedLines::kLiterals);
   literals.push_back("Epoch ");
   literals.push_back(kBarLiteral);
@@ -343,7 +375,7 @@ void ConsoleDecoder::emit_pending(EventBatch& out) {
 
 // A line that is no record. True: it says that the training has ended.
 bool ConsoleDecoder::take_other(std::string_view text, EventBatch& out) {
-  const bool done = emitter_.has_begun() && says_done(text);
+  const bool done = emitter_.has_begun() && (says_done(text) || says_training_is_done(text));
   if (done) {
     notes_.completed(text, subject(), out);
   } else if (notes_.take(text, subject(), out)) {
@@ -423,7 +455,7 @@ void ConsoleDecoder::place_in_time(std::string_view text, std::string_view own,
   record.at = line.at;
   // "1790000006.5 step 3"
   if (own.empty() && !record.at)
-    record.at = clock_.read_any(line.message.substr(0, line.message.find(' ')));
+    record.at = clock_.read_any(without_key(line.message.substr(0, line.message.find(' '))));
   if (own.empty()) return;
   record.at = clock_.read(own);
   if (!record.at) record.at = clock_.read_any(own);
@@ -438,6 +470,7 @@ void ConsoleDecoder::emit(std::string_view text, const LineLayout& layout, Event
   if (!format.step_from_bar) {
     const EpochPlace place = pattern.place(text, layout, epoch);
     record.step = seen_[layout.format].epochs.step_of(place, format.first_epoch);
+    record.of_epoch = place.count == kNoStep;
   }
   place_in_time(text, layout.time.of(text), record);
   notes_.before_record(record.at, out);
@@ -445,6 +478,7 @@ void ConsoleDecoder::emit(std::string_view text, const LineLayout& layout, Event
   bool begun = false;
   bool loss = false;
   bool evaluates = false;
+  bool has_clock = false;
   for (std::size_t i = 0; i < format.fields.size(); ++i) {
     const DeclaredField& field = format.fields[i];
     const auto value = pattern.value(i, text, layout);
@@ -453,8 +487,10 @@ void ConsoleDecoder::emit(std::string_view text, const LineLayout& layout, Event
     begun = true;
     loss = loss || field.kind == ScalarKind::loss;
     evaluates = evaluates || field.kind == ScalarKind::validation_loss;
+    has_clock = has_clock || says_when(field.kind);
     emitter_.emit(field, emitter_.tag_of(field, index_of(layout.format, i)), *value, out);
   }
+  if (begun && !has_clock) emit_time_of_day(text, out);
   if (format.others && begun) loss = emit_other_losses(text, format, out) || loss;
   if (!format.step_from_bar || bar_.step == kNoStep) {
     note_seen(layout.format, loss);
@@ -478,6 +514,15 @@ bool ConsoleDecoder::emit_other_losses(std::string_view text, const FormatDeclar
     any = true;
   }
   return any;
+}
+
+// Of a line without a date.
+void ConsoleDecoder::emit_time_of_day(std::string_view text, EventBatch& out) {
+  static const DeclaredField kClock{.key = "time of day", .kind = ScalarKind::elapsed_seconds};
+  if (emitter_.is_timed()) return;
+  const auto seconds = day_clock_.read(text);
+  if (!seconds) return;
+  emitter_.emit(kClock, emitter_.tag_of(kClock, index_of(lines_.size(), 1)), *seconds, out);
 }
 
 void ConsoleDecoder::open_block(std::size_t format, const DeclaredRecord& record) {
@@ -541,7 +586,9 @@ bool ConsoleDecoder::take_guessed(std::string_view text, EventBatch& out) {
 void ConsoleDecoder::emit_guessed(std::string_view text, const GuessedLine& read, GuessedForm& form,
                                   EventBatch& out) {
   DeclaredRecord record;
-  record.step = read.evaluates ? guessed_step_ : form.step_of(read);
+  // What sums up an epoch, or an evaluation, belongs to the step before it.
+  const bool sums_up = form.is_summary && guessed_step_ != kNoStep;
+  record.step = read.evaluates || sums_up ? guessed_step_ : form.step_of(read);
   guessed_step_ = record.step;
   record.of_epoch = !read.count.is_known();
   place_in_time(text, {}, record);
@@ -568,11 +615,13 @@ void ConsoleDecoder::emit_guessed(std::string_view text, const GuessedLine& read
   }
   const bool trains =
       !read.evaluates && std::ranges::none_of(read.values, &GuessedValue::of_evaluation);
-  if (trains && read.count.of > 0 && !read.epoch.is_known()) {
+  const bool is_total = !read.epoch.is_known() || form.counts_over_all();
+  if (trains && read.count.of > 0 && is_total) {
     static const DeclaredField kTotal{.key = "total_steps", .kind = ScalarKind::total_steps};
     emitter_.emit(kTotal, emitter_.tag_of(kTotal, index_of(lines_.size(), 0)),
                   static_cast<double>(read.count.of), out);
   }
+  emit_time_of_day(text, out);
   if (emitter_.is_timed()) notes_.record(emitter_.at());
 }
 
@@ -608,6 +657,7 @@ void ConsoleDecoder::state(StateIo& io) {
   io(bar_.seconds);
   io(block_);
   io(joined_);
+  io(day_clock_);
   io(epoch_);
   io(guessed_);
   io(guessed_step_);

@@ -110,8 +110,10 @@ std::optional<FormatDeclaration> guess(const JsonLine& line) {
     }
   }
   auto format = guess_format(DeclaredKind::json, names);
-  const bool counts = format && number_in(line.of(format->step), ScalarKind::other).has_value();
-  return counts ? format : std::nullopt;
+  if (!format) return std::nullopt;
+  const auto step = number_in(line.of(format->step), ScalarKind::other);
+  const bool epoch = counter_of_name(format->step) == CounterKind::epochs;
+  return step && !(epoch && *step > kMostEpochs) ? format : std::nullopt;
 }
 
 std::int64_t integer_in(std::string_view value, std::int64_t none) {

@@ -10,7 +10,6 @@
 #include "pipeline/decode/decimal_time.h"
 #include "pipeline/decode/format.h"
 #include "pipeline/decode/json_walk.h"
-#include "pipeline/decode/run_naming.h"
 #include "trainwatch/run_note.h"
 
 namespace trainwatch {
@@ -95,10 +94,7 @@ Rejection NvrxCycleDecoder::read(EventBatch& out) {
   });
   const Time began = cycle_time(cycle.began);
   if (began == kNoTime) return RejectReason::time;
-  Subject about{context_.job, "", kNoRank, ""};
-  if (context_.naming != nullptr && names_a_run(cycle.job)) {
-    about.job = context_.naming->job_of_run(cycle.job.substr(0, kLongestRun));
-  }
+  const Subject about{context_.job_of(cycle.job), "", kNoRank, ""};
   const auto subject = context_.interner.subjects.intern(about);
   if (!subject) return RejectReason::cardinality;
   if (const auto number = parse_number(cycle.number)) {

@@ -76,8 +76,7 @@ OtlpWriter* OtlpWriters::find(const OtlpResource& resource) {
 
 std::optional<SubjectId> OtlpWriters::subject_of(const Key& key) const {
   const auto& [run, node, rank] = key;
-  Subject about{context_.job, node, context_.rank != kNoRank ? context_.rank : rank, ""};
-  if (context_.naming != nullptr && !run.empty()) about.job = context_.naming->job_of_run(run);
+  Subject about{context_.job_of(run), node, context_.rank != kNoRank ? context_.rank : rank, ""};
   context_.fill_in(about);
   return context_.interner.subjects.intern(about);
 }

@@ -30,6 +30,8 @@ class LoggedStepsTest : public testing::Test {
     made.kind = kind;
     made.tag = interner_.symbols.intern(tag);
     made.subject = *interner_.subjects.intern({"job", "", kNoRank, ""});
+    made.lane = file_;
+    made.of_epoch = of_epoch_;
     return made;
   }
   std::optional<Step> duration(std::int64_t step, double value) {
@@ -44,7 +46,91 @@ class LoggedStepsTest : public testing::Test {
   LoggedSteps steps_{interner_};
   Time now_ = kBegin;
   bool timed_ = true;
+  LaneId file_{};
+  bool of_epoch_ = false;
 };
+
+// Files that were written beside each other are read one after the other.
+TEST_F(LoggedStepsTest, ASecondLogOfTheSameLoopGivesNoSteps) {
+  for (int step = 10; step <= 100; step += 10, now_ += seconds(5)) (void)loss(step);
+  file_ = LaneId{1};
+  now_ = kBegin;
+  for (int step = 1; step <= 100; ++step, now_ += milliseconds(500)) {
+    EXPECT_FALSE(duration(step, 0.5));
+  }
+}
+
+TEST_F(LoggedStepsTest, ABetterLogOfTheSameLoopTakesOverForLaterSteps) {
+  (void)loss(10);
+  now_ += seconds(5);
+  ASSERT_TRUE(loss(20));
+  file_ = LaneId{1};
+  EXPECT_FALSE(duration(20, 0.5));
+  now_ += milliseconds(500);
+  const auto step = duration(21, 0.5);
+  ASSERT_TRUE(step);
+  EXPECT_EQ(step->attempt, 1U);
+  file_ = LaneId{0};
+  now_ += seconds(1);
+  EXPECT_FALSE(loss(30));
+}
+
+TEST_F(LoggedStepsTest, TheLogOfTheNextAttemptTakesOverFromASilentOne) {
+  (void)loss(10);
+  now_ += seconds(5);
+  ASSERT_TRUE(loss(20));
+  file_ = LaneId{1};
+  now_ += seconds(60);
+  (void)loss(10);
+  now_ += seconds(5);
+  const auto step = loss(20);
+  ASSERT_TRUE(step);
+  EXPECT_EQ(step->attempt, 2U);
+}
+
+TEST_F(LoggedStepsTest, AClockThatComesNoMoreIsNone) {
+  const auto rate = [this](int step) {
+    return steps_.on(scalar("lr", ScalarKind::learning_rate, step, 0.1));
+  };
+  std::optional<Step> last;
+  for (int step = 1; step <= 10; ++step, now_ += seconds(5)) last = loss(step);
+  ASSERT_TRUE(last);
+  for (int step = 11; step <= 20; ++step, now_ += seconds(5)) last = rate(step);
+  ASSERT_TRUE(last);
+  EXPECT_EQ(last->number, 20);
+  EXPECT_EQ(last->iteration(), Nanos(seconds(5)));
+}
+
+TEST_F(LoggedStepsTest, TwoRanksInOneTextAreOne) {
+  std::optional<Step> last;
+  for (int step = 1; step <= 10; ++step) {
+    last = loss(step);
+    now_ += seconds(1);
+    (void)loss(step);
+  }
+  ASSERT_TRUE(last);
+  EXPECT_EQ(last->number, 10);
+  EXPECT_EQ(last->iteration(), Nanos(seconds(1)));
+}
+
+TEST_F(LoggedStepsTest, ATableOfEpochsIsTheClockOnlyUntilStepsCome) {
+  of_epoch_ = true;
+  ASSERT_TRUE(duration(1, 60));
+  const auto epoch = duration(2, 60);
+  ASSERT_TRUE(epoch);
+  EXPECT_TRUE(epoch->weak);
+  of_epoch_ = false;
+  file_ = LaneId{1};
+  now_ = kBegin;
+  const auto step = duration(1, 0.5);
+  ASSERT_TRUE(step);
+  EXPECT_FALSE(step->weak);
+  EXPECT_TRUE(step->opens_attempt);
+  of_epoch_ = true;
+  file_ = LaneId{0};
+  now_ += seconds(600);
+  EXPECT_FALSE(duration(3, 60));
+}
 
 TEST_F(LoggedStepsTest, ARecordIsTheMeanOfItsInterval) {
   const auto first = duration(10, 0.5);

@@ -88,7 +88,7 @@ TEST(FormatsConfig, MistakesAreCalledByTheirKeys) {
   expect_mistake(regex + "    lines: a\n",
                  "formats.mine.lines: unknown key (did you mean 'line'?)");
   expect_mistake("    kind: regex\n    probe: \"a.*\"\n",
-                 "formats.mine.probe: 'a.*' is not a text");
+                 "formats.mine.probe: 'a.*' is a pattern, not a text");
   const std::string json = "    kind: json\n    probe: {has: [a]}\n";
   expect_mistake(json, "formats.mine.fields: is missing");
   expect_mistake(json + "    fields: {a: {to: los}}\n",

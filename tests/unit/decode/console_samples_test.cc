@@ -136,6 +136,13 @@ const std::vector<Sample>& samples() {
        "I0728 23:56:00.280272  4259 solver.cpp:218] Iteration 100 (4.71409 iter/s, 21.213s/100 "
        "iters), loss = 0.224371\n",
        {"loss=0.224371 100/1", "steps_per_second=4.71409 100/2"}},
+      {"marian",
+       "[2026-11-29 10:00:00] Ep. 1 : Up. 500 : Sen. 20,000 : Cost 9.2 : Time 250.1s : 5012.5 "
+       "words/s\n",
+       {"loss=9.2 500/1", "step_seconds=125.05 500/2"}},
+      {"boosting",
+       "[5]\ttrain-logloss:0.6\teval-logloss:0.65\n",
+       {"loss=0.6 5/1", "validation_loss=0.65 5/1"}},
       {"ultralytics_console",
        "\x1b[K        3/8         0G       5.27      3.055      2.991         11         96: 100% "
        "\xE2\x94\x81\xE2\x94\x81 10/10 5.3it/s 1.9s\n",

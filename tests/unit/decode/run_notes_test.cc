@@ -282,6 +282,13 @@ TEST(RunNotes, AFileWithNothingButAFailure) {
   EXPECT_EQ(run.all()[0].end->text, "ImportError: no x");
 }
 
+// An earlier attempt, into the same file: not now.
+TEST(RunNotes, AFailureBeforeTheFirstRecordHasItsTime) {
+  NoteRun run{"/w/slurm-1.out", kWritten};
+  run.feed("RuntimeError: address in use\n" + iteration(1, "14:17:00"));
+  EXPECT_THAT(run.notes(), ElementsAre("exception/exception 14:17:00"));
+}
+
 TEST(RunNotes, KeepTheirPlaceAmongTheEvents) {
   NoteRun run{"/w/slurm-1.out", kWritten};
   run.feed(iteration(1, "14:17:00") + "ValueError: one\n" + iteration(2, "14:17:02"));
