@@ -2,6 +2,7 @@
 #include "pipeline/engine/headline.h"
 
 #include <algorithm>
+#include <cctype>
 #include <optional>
 #include <string_view>
 
@@ -71,10 +72,19 @@ std::string standing(const std::string& ranks) {
          " ended no step";
 }
 
+// "the loss is NaN since step 320 (loss), 12 s ago": the first part of what the alert says.
+std::string nan_text(const AlertView& view) {
+  const std::string& summary = view.alert->verdict.summary;
+  std::string clause = summary.substr(0, std::min(summary.find("; "), summary.rfind('.')));
+  if (!clause.empty()) clause[0] = static_cast<char>(std::tolower(clause[0]));
+  return clause + ", {for} ago";
+}
+
 // Of an alert that fires.
 std::string present_text(const AlertView& view, const RunView& run, const RunAlerts& alerts,
                          Time now) {
   if (is_stall(view)) return "since {since} ({for}) " + standing(ranks_of(view, run));
+  if (view.rule->id == kNanRule) return nan_text(view);
   if (!is_moment(view)) return lasting_text(view, run, alerts, now);
   const auto cost = cost_of(view, now);
   return "at {since} ({for} ago) " + moment_clause(view, run) +

@@ -46,7 +46,7 @@ export function RanksPanel({model, result, span: [from, to]}) {
   const spread = Math.log(Math.max(high / low, 1.001));
   const share = showTime ? (value) => Math.log(value / low) / spread : (value) => value;
   return html`
-    <${Panel} name="ranks" title="Ranks over time" result=${result} empty=${rows.length ? '' : 'No ranks in this time.'}>
+    <${Panel} name="ranks" title="Ranks over time" result=${result} empty=${low < Infinity || hasLost ? '' : 'No steps in this time.'}>
       ${hasLost && html`<button class="scale" onClick=${() => setByTime(!showTime)}>
         ${showTime ? 'Show time lost' : 'Show iteration time'}</button>`}
       <${HeatMap} model=${model} data=${answer} rows=${grouped(lines)} variant=${showTime} startUs=${answer?.start_us}

@@ -147,7 +147,8 @@ JoinedLines::Part JoinedLines::take_cells(std::string_view line) {
                    begins_with_scalar(cells[1]);
   if (!row) {
     if (++strange_ > kMostStrange) close(Part::none);
-    return Part::none;
+    // The rows may be underlined; anything else may begin another record.
+    return is_rule(trimmed(line)) ? Part::none : open(line);
   }
   strange_ = 0;
   text_.clear();

@@ -33,6 +33,21 @@ TEST(JoinedLines, ATable) {
             Records{"rollout/len: 22, train/loss: 2.5, total: 7, "});
 }
 
+TEST(JoinedLines, RowsBelowALineOfNames) {
+  const Records wanted = {"epoch: 0, train_loss: 2.5, time: 01:10, ",
+                          "epoch: 1, train_loss: 2.25, time: 01:09, "};
+  EXPECT_EQ(joined({"epoch     train_loss  time", "0         2.5         01:10", "saved",
+                    "1         2.25        01:09"}),
+            wanted);
+  EXPECT_EQ(joined({"| epoch | train_loss | time |", "|---|---|---|", "| 0 | 2.5 | 01:10 |",
+                    "| 1 | 2.25 | 01:09 |"}),
+            wanted);
+  EXPECT_EQ(joined({"epoch\ttrain_loss\ttime", "----------------", "0\t2.5\t01:10",
+                    "{'epoch': 0.5,", " 'loss': 2.5}"}),
+            (Records{wanted[0], "{'epoch': 0.5, 'loss': 2.5}"}));
+  EXPECT_EQ(joined({"epoch 3 loss", "0 2.5 01:10"}), Records{});
+}
+
 TEST(JoinedLines, ARuleBeforeOtherLinesOpensNothing) {
   JoinedLines reader;
   EXPECT_EQ(reader.take("-----------------------"), JoinedLines::Part::none);

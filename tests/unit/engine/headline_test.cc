@@ -279,6 +279,18 @@ TEST_F(HeadlineTest, ARunThatIsOverSaysThatItsResultIsOfNoUse) {
   EXPECT_THAT(text(), HasSubstr("no finite number.")) << "it fires still";
 }
 
+TEST_F(HeadlineTest, ALossThatIsNaNIsSaidWhateverElseThereIs) {
+  const RuleSpec nan = rule("loss_nan", Scope::job, {});
+  Alert bad = alert(CauseName::unattributed, 0);
+  bad.verdict.step = 4200;
+  bad.verdict.summary = "The loss is NaN since step 4200 (my.loss); the last finite value was 2.";
+  fires(bad, nan);
+  run_.life.state = LifeState::running;
+  EXPECT_THAT(text(), HasSubstr("; the loss is NaN since step 4200 (my.loss), {for} ago."));
+  run_.life.state = LifeState::stalled;
+  EXPECT_THAT(text(), HasSubstr("; its loss is no finite number, since step 4,200"));
+}
+
 TEST_F(HeadlineTest, AJobWithoutRanksAndSteps) {
   run_ = {};
   EXPECT_THAT(text(), StartsWith("Starting: since {since} ({for}); its"));
