@@ -209,6 +209,7 @@ void LoggedSteps::read_clock(Lane& lane, const Scalar& scalar) {
 void LoggedSteps::Lane::forget_steps() {
   held = {};
   waiting.reset();
+  end = kNoTime;
   restarted = restarted || number != kNoStep;
   attempt += number != kNoStep ? 1 : 0;
   number = kNoStep;

@@ -88,6 +88,17 @@ TEST_F(LoggedStepsTest, TheLogOfTheNextAttemptTakesOverFromASilentOne) {
   EXPECT_EQ(step->attempt, 2U);
 }
 
+TEST_F(LoggedStepsTest, StepsBehindAWeakLogHaveTheTimeThatTheyTook) {
+  timed_ = false;
+  for (int step = 1; step <= 10; ++step) (void)loss(step);
+  EXPECT_EQ(steps_.read_to_end(rank()).size(), 10U);
+  file_ = LaneId{1};
+  for (int step = 1; step <= 10; ++step) (void)duration(step, 0.5);
+  const std::vector<Step> steps = steps_.read_to_end(rank());
+  ASSERT_EQ(steps.size(), 10U);
+  EXPECT_EQ(steps.back().end() - steps.front().end(), Nanos(milliseconds(4500)));
+}
+
 TEST_F(LoggedStepsTest, AClockThatComesNoMoreIsNone) {
   const auto rate = [this](int step) {
     return steps_.on(scalar("lr", ScalarKind::learning_rate, step, 0.1));
