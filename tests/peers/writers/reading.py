@@ -119,6 +119,6 @@ def critical(alerts):
 
 def pace_of(page, job):
     """Mean seconds of a step as /metrics says: what /api/v1/runs says falls once the training stands still."""
-    total, count = (re.search(r'(?m)^trainwatch_step_duration_seconds_%s\{train_job="%s",mode="train"\} (\S+)$' % (
-        name, re.escape(job)), page) for name in ("sum", "count"))
+    total, count = (re.search(r'(?m)^trainwatch_step_duration_seconds_%s\{%smode="train"\} (\S+)$' % (
+        name, 'train_job="%s",' % re.escape(job) if job else ""), page) for name in ("sum", "count"))
     return float(total[1]) / float(count[1]) if count and float(count[1]) else 0
