@@ -76,8 +76,8 @@ inline std::optional<double> parse_number(std::string_view text) {
   return read_number(text, number) ? std::optional(number) : std::nullopt;
 }
 
-// A number in JSON, where NaN and the infinities are words, in quotes or not: as Python's json
-// writes them, or its print: "nan", "inf", "-inf". nullopt: no number.
+// A number in JSON, or NaN or an infinity, quoted or not, as written by Python's json ("NaN",
+// "Infinity") or print ("nan", "inf"). nullopt: not a number.
 std::optional<double> number_in_json(std::string_view token);
 
 // a + b, clamped to the range of int64.

@@ -13,7 +13,7 @@ constexpr std::string_view kLoggedStepRows = "logged_steps/";
 // Seconds of an iteration, and of an interval.
 constexpr double kLongest = 1e8;
 
-// Records without the clock after which another tag is one.
+// After so many steps without the clock, another tag becomes the clock.
 constexpr std::uint32_t kAbsent = 3;
 
 bool is_seconds(double value) {
@@ -84,7 +84,7 @@ std::optional<Step> LoggedSteps::on(const Scalar& scalar) {
   return close(*lane, scalar.subject);
 }
 
-// Steps that have records, but none of the clock. A step may have several.
+// Counts the steps whose records lack the clock. A step may have several records.
 void LoggedSteps::note_without(Lane& lane, const Scalar& scalar) {
   if (scalar.step <= lane.iteration.step) {
     lane.without = 0;
@@ -135,8 +135,7 @@ bool LoggedSteps::is_better(const Lane& lane, const Scalar& scalar, Source sourc
 bool LoggedSteps::takes_over(const Lane& lane, const Scalar& scalar, Source source) {
   if (source == Source::none) return false;
   if (lane.number == kNoStep && lane.held.empty()) return is_better(lane, scalar, source);
-  const bool weak = scalar.of_epoch || source == Source::numbers;
-  if (weak != lane.is_weak()) return lane.is_weak();
+  if (is_weak(scalar, source) != lane.is_weak()) return lane.is_weak();
   constexpr Nanos kPause = std::chrono::seconds(2);
   constexpr int kIntervals = 3;
   const Nanos pause = std::max(kPause, lane.interval * kIntervals);
@@ -149,7 +148,7 @@ bool LoggedSteps::is_clock(Lane& lane, const Scalar& scalar) const {
   const Source source = source_of(scalar);
   const bool other = lane.source != Source::none && scalar.lane != lane.file;
   if (other && !takes_over(lane, scalar, source)) return false;
-  // What is named just "time" turned out to be no time since the beginning.
+  // A value named just "time" turned out not to be the time since the beginning.
   const bool lost = !other && lane.clock == scalar.tag && lane.source == Source::elapsed &&
                     source < lane.source && source != Source::none;
   const bool absent = !other && lane.without >= kAbsent && lane.clock != scalar.tag &&
@@ -157,8 +156,7 @@ bool LoggedSteps::is_clock(Lane& lane, const Scalar& scalar) const {
   if (!other && !lost && !absent && !is_better(lane, scalar, source)) {
     return lane.source != Source::none && lane.clock == scalar.tag;
   }
-  const bool weak = scalar.of_epoch || source == Source::numbers;
-  if (other && lane.is_weak() && !weak) lane.forget_steps();
+  if (other && lane.is_weak() && !is_weak(scalar, source)) lane.forget_steps();
   lane.clock = scalar.tag;
   lane.source = source;
   lane.file = scalar.lane;
@@ -184,7 +182,7 @@ double LoggedSteps::seconds_of(Lane& lane, const Scalar& scalar, std::int64_t sp
 }
 
 void LoggedSteps::read_clock(Lane& lane, const Scalar& scalar) {
-  // Said again, by another rank in the same text: the first said when it ended.
+  // Another rank in the same log repeats the step: the first record says when it ended.
   const bool again = scalar.step == lane.iteration.step && lane.at != kNoTime;
   if (again && lane.source != Source::durations) return;
   lane.changed = true;
@@ -205,7 +203,7 @@ void LoggedSteps::read_clock(Lane& lane, const Scalar& scalar) {
   }
 }
 
-// Those of a weak clock: the account drops them, too.
+// Drops the steps of a weak clock, as the account does.
 void LoggedSteps::Lane::forget_steps() {
   held = {};
   waiting.reset();

@@ -9,10 +9,10 @@
 // something else and are never the clock. Where nothing at all says when, the steps of a loss have
 // no length.
 //
-// Several files may log the same loop. One of them is the clock, the first that was read, until
-// another has a better one for later steps, or is written to when this one is not any more. Records
-// of epochs are the clock only while there are no others. A tag that comes no more, as a loss that
-// is not printed any more, is the clock no longer.
+// If several files log the same loop, one of them is the clock: the first one read, until another
+// has a better clock for later steps, or is still written to when this one is not. Records of
+// epochs are the clock only if nothing else is. A tag that is no longer logged, such as a loss that
+// is not printed any more, stops being the clock.
 //
 // A record gives one Step, of origin `log`: an iteration as long as the mean of the `steps` that it
 // stands for. What it waited for data comes from a scalar of the same step, before or after.
@@ -120,6 +120,9 @@ class LoggedSteps {
   Source source_of(const Scalar& scalar) const;
   bool is_clock(Lane& lane, const Scalar& scalar) const;
   static void note_without(Lane& lane, const Scalar& scalar);
+  static bool is_weak(const Scalar& scalar, Source source) {
+    return scalar.of_epoch || source <= Source::numbers;
+  }
   static bool is_better(const Lane& lane, const Scalar& scalar, Source source);
   static bool takes_over(const Lane& lane, const Scalar& scalar, Source source);
   static void read_clock(Lane& lane, const Scalar& scalar);

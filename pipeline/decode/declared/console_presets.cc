@@ -413,7 +413,7 @@ std::vector<FormatDeclaration> console_presets() {
            },
        .others = true},
       {.name = "caffe",
-       .has = {" iter/s, ", "), loss = ", ", loss = "},
+       .has = {", loss = "},
        .line =
            R"(Iteration (?P<step>\d+)(?: \((?P<rate>[-+\d.e]+) iter/s, [\d.e+-]+s/\d+ iters\))?, loss = )",
        .fields = {{"loss", loss}, {"rate", steps_per_second, 1, true, "iter/s"}},

@@ -18,7 +18,7 @@ bool is_of_time(char c) {
 }
 
 // "eta: ", "ETA ", "remaining ", "left: "
-bool says_how_long_yet(std::string_view before) {
+bool is_remaining_time(std::string_view before) {
   before = before.substr(0, before.find_last_not_of(" :=([") + 1);
   constexpr std::string_view kWords[] = {"eta", "ETA", "Eta", "remaining", "left", "remain"};
   return std::ranges::any_of(kWords,
@@ -53,7 +53,7 @@ std::optional<double> DayClock::read(std::string_view line) {
   for (std::size_t at = 0; at < std::min(line.size(), kMostBeforeClock); ++at) {
     if (!is_digit(line[at]) || (at > 0 && is_of_time(line[at - 1]))) continue;
     const auto found = time_of_day(line.substr(at));
-    if (!found || says_how_long_yet(line.substr(0, at))) continue;
+    if (!found || is_remaining_time(line.substr(0, at))) continue;
     if (*found < last_ - kSecondsOfDay / 2) ++days_;
     last_ = *found;
     return days_ * kSecondsOfDay + *found;

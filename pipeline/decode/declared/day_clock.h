@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The time of day of lines that have no date: "[14:03:22] step 5", "14:03:22,123 INFO step 5". On
-// which day that was nobody says, but how much later than the line before.
+// The time of day of lines without a date: "[14:03:22] step 5", "14:03:22,123 INFO step 5". The day
+// is unknown, but the time since the previous line is not.
 #pragma once
 
 #include <optional>
@@ -12,8 +12,8 @@ namespace trainwatch {
 
 class DayClock {
  public:
-  // Seconds since the midnight before the first line; call in the order of the lines. nullopt: it
-  // has no time in its first 96 bytes, or only one that is left ("eta: 0:03:54").
+  // Seconds since the midnight before the first line. Call once for each line, in order. nullopt:
+  // the first 96 bytes have no time of day, or only a remaining time ("eta: 0:03:54").
   std::optional<double> read(std::string_view line);
 
   void state(StateIo& io) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Steps that a log counts within epochs, counted over all of them.
+// Converts steps that a log counts within each epoch to steps since the beginning of the training.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,8 @@
 
 namespace trainwatch {
 
-// Where a record is: step `count` of `of` in an epoch. What it does not say is kNoStep, `of` 0.
+// The position of a record: step `count` of `of` in an epoch. A missing number is kNoStep, a
+// missing `of` 0.
 struct EpochPlace {
   std::int64_t epoch = kNoStep;
   std::int64_t count = kNoStep;
@@ -31,16 +32,16 @@ struct EpochPlace {
 
 class EpochSteps {
  public:
-  // Call once for each record, in order. `first_epoch`: the number of the first one; nullopt: it is
-  // 0 or 1, as the first records say. `over_all`: the count does not begin anew.
+  // Call once for each record, in order. `first_epoch`: the number of the first epoch; nullopt: 0
+  // or 1, depending on the first records. `over_all`: the count is not reset for each epoch.
   //
-  // Where no record says how long an epoch is, its length is learned when the second begins: the
-  // last count, and as much more as from one record to the next, less the first count. Steps of the
-  // epochs before the first that is seen are not known then.
+  // If no record has the length of an epoch, it is estimated when the second epoch begins: the last
+  // count plus the distance between two records, minus the first count. The steps of epochs before
+  // the first one seen are then unknown.
   std::int64_t step_of(const EpochPlace& at, std::optional<std::int64_t> first_epoch,
                        bool over_all = false);
   const EpochPlace& last() const { return last_; }
-  // The count goes on from epoch to epoch, as the second has shown.
+  // True once the second epoch has shown that the count is not reset for each epoch.
   bool counts_over_all() const { return counts_ == Counts::over_all; }
 
   void state(StateIo& io);

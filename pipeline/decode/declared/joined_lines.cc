@@ -51,18 +51,19 @@ std::vector<std::string> cells_of(std::string_view line) {
     const std::size_t end = std::min(line.find(ends), line.size());
     cells.emplace_back(trimmed(line.substr(0, end)));
     line.remove_prefix(end);
-    line.remove_prefix(std::min(line.find_first_not_of(ends == " " ? " " : ends), line.size()));
+    line.remove_prefix(std::min(line.find_first_not_of(ends), line.size()));
   }
   return cells;
 }
 
+// Nearly all other lines have one of these.
+constexpr std::string_view kNotInHeader = "0123456789:=[]{}%";
+
 // Names only: what counts first, and a loss.
 bool is_header(const std::vector<std::string>& cells) {
   if (cells.size() < 2 || cells.size() > JoinedLines::kMostColumns) return false;
-  const bool names = std::ranges::all_of(cells, [](const std::string& cell) {
-    return !cell.empty() && cell.size() < 40 &&
-           cell.find_first_of("0123456789:=[]{}%") == std::string::npos;
-  });
+  const bool names = std::ranges::all_of(
+      cells, [](const std::string& cell) { return !cell.empty() && cell.size() < 40; });
   return names && counter_of_name(cells[0]) != CounterKind::none &&
          std::ranges::any_of(cells, [](const std::string& cell) {
            const ScalarKind kind = meaning_of_tag(cell, {}).kind;
@@ -99,10 +100,7 @@ JoinedLines::Part JoinedLines::open(std::string_view line) {
     kind_ = Kind::rule;
     return Part::none;
   }
-  if (std::vector<std::string> cells = cells_of(without_hash(line)); is_header(cells)) {
-    columns_ = std::move(cells);
-    kind_ = Kind::columns;
-    strange_ = 0;
+  if (line.find_first_of(kNotInHeader) == std::string_view::npos && opens_columns(line)) {
     return Part::none;
   }
   const ContainerLine part = container_line(line);
@@ -116,6 +114,15 @@ JoinedLines::Part JoinedLines::open(std::string_view line) {
   if (!opens || !trimmed(line).ends_with(',')) return Part::none;
   kind_ = Kind::dictionary;
   return add(line);
+}
+
+bool JoinedLines::opens_columns(std::string_view line) {
+  std::vector<std::string> cells = cells_of(without_hash(line));
+  if (!is_header(cells)) return false;
+  columns_ = std::move(cells);
+  kind_ = Kind::columns;
+  strange_ = 0;
+  return true;
 }
 
 // "|    ep_len_mean    | 22.2 |", or "| rollout/ | |" before those that it is the heading of.

@@ -4,9 +4,7 @@
 //   * a dictionary of Python that was printed with a line for each member;
 //   * a table of names and values between two rules, as Stable-Baselines3 prints: "train/loss: 0.5,
 //     time/fps: 700";
-//   * a row of a table whose first line has the names: "epoch  train_loss  valid_loss", with bars
-//   or
-//     without;
+//   * a row below a header line ("epoch  train_loss  valid_loss"), with or without vertical bars;
 //   * a line that the kubelet has cut into parts: "TIME stdout P one part", the last with F.
 #pragma once
 
@@ -24,16 +22,16 @@ class JoinedLines {
  public:
   static constexpr std::size_t kMostColumns = 32;
   static constexpr std::size_t kLongest = 8192;  // bytes of the line; longer ones are no records
-  // What lines have that may be the first.
+  // Each line that can begin a record contains one of these, or names a loss.
   static constexpr std::string_view kLiterals[] = {"{'", "----------", " stdout P ", " stderr P "};
 
   enum class Part : std::uint8_t {
-    none,   // the line stands for itself
-    more,   // it is a part, and the record goes on
-    whole,  // it is the last part: see text()
+    none,   // the line is not part of a longer record
+    more,   // the line is part of a record that continues on the next line
+    whole,  // the line completes a record: see text()
   };
 
-  // The next line must be taken, whether it has a literal or not.
+  // take() must be called for the next line even if it contains no literal.
   bool is_open() const { return kind_ != Kind::none; }
   Part take(std::string_view line);
   // The record, after Part::whole. Valid until the next call.
@@ -45,6 +43,7 @@ class JoinedLines {
   enum class Kind : std::uint8_t { none, rule, table, columns, dictionary, cut_line, count_ };
 
   Part open(std::string_view line);
+  bool opens_columns(std::string_view line);
   Part take_row(std::string_view line);
   Part take_cells(std::string_view line);
   Part take_member(std::string_view line);

@@ -42,17 +42,6 @@ std::string kinds_of_bytes(std::string_view bytes) {
   return kinds.append(bytes);
 }
 
-std::uint32_t word_at(const char* four_bytes) {
-  std::uint32_t word = 0;
-  std::memcpy(&word, four_bytes, sizeof(word));
-  return word;
-}
-
-// Knuth's multiplicative hash.
-std::size_t hash_of(std::uint32_t word) {
-  return (word * 2654435769U) >> 19U;
-}
-
 }  // namespace
 
 LiteralSearch::LiteralSearch(const std::vector<std::string_view>& literals, bool vectors) {
@@ -75,7 +64,7 @@ LiteralSearch::LiteralSearch(const std::vector<std::string_view>& literals, bool
   for (std::size_t i = 0; i < all.size(); ++i) {
     const std::size_t group = i < shorts ? 0 : 1 + (i - shorts) / fill;
     add_masks(all[i], group);
-    if (i >= shorts) hashes_.set(hash_of(word_at(all[i].text.data() + all[i].chosen)));
+    if (i >= shorts) hashes_.set(hash_of(all[i].text.data() + all[i].chosen));
     groups_[group].push_back(std::move(all[i]));
   }
 }
@@ -105,9 +94,16 @@ std::size_t LiteralSearch::find(std::string_view text, std::size_t from) const {
   return first;
 }
 
+// Knuth's multiplicative hash.
+std::size_t LiteralSearch::hash_of(const char* four_bytes) {
+  std::uint32_t word = 0;
+  std::memcpy(&word, four_bytes, sizeof(word));
+  return (word * 2654435769U) >> (32U - kHashBits);
+}
+
 // The first group has literals of fewer bytes.
 bool LiteralSearch::may_be_at(const char* place, unsigned groups) const {
-  return (groups & 1U) != 0 || hashes_.test(hash_of(word_at(place)));
+  return (groups & 1U) != 0 || hashes_.test(hash_of(place));
 }
 
 // Of a literal of these groups whose chosen bytes may be at `place`.
@@ -117,11 +113,7 @@ std::size_t LiteralSearch::begin_of(std::string_view text, std::size_t from, std
     for (const Literal& literal : groups_[static_cast<std::size_t>(std::countr_zero(groups))]) {
       if (place < from + literal.chosen) continue;
       const std::size_t begin = place - literal.chosen;
-      const std::string_view there = text.substr(begin, literal.text.size());
-      if (there.size() == literal.text.size() && there.back() == literal.text.back() &&
-          there == literal.text) {
-        return begin;
-      }
+      if (text.substr(begin, literal.text.size()) == literal.text) return begin;
     }
   }
   return npos;

@@ -30,6 +30,7 @@ class LiteralSearch {
  private:
   static constexpr std::size_t kBytes = 4;
   static constexpr std::size_t kGroups = 8;
+  static constexpr unsigned kHashBits = 13;
   struct Literal {
     std::string text;
     std::size_t chosen = 0;  // where its bytes begin that are looked for
@@ -43,13 +44,14 @@ class LiteralSearch {
 
   void add_masks(const Literal& literal, std::size_t group);
   std::size_t find_by_avx2(std::string_view text, std::size_t from) const;
+  static std::size_t hash_of(const char* four_bytes);
   bool may_be_at(const char* place, unsigned groups) const;
   std::size_t begin_of(std::string_view text, std::size_t from, std::size_t place,
                        unsigned groups) const;
 
   std::array<std::vector<Literal>, kGroups> groups_;
   std::array<Masks, kBytes> masks_;
-  std::bitset<8192> hashes_;  // of the chosen bytes
+  std::bitset<1 << kHashBits> hashes_;  // of the chosen bytes
   bool vectors_ = false;
 };
 

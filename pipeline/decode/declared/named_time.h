@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a number means that is named just "time" or "seconds": only others of its kind show it.
+// The meaning of a value named just "time" or "seconds", inferred from how it changes from record
+// to record.
 #pragma once
 
 #include <cstdint>

@@ -69,7 +69,7 @@ std::optional<double> word_of(std::string_view text) {
   return negative ? -HUGE_VAL : HUGE_VAL;
 }
 
-// Of the word at the beginning of `text`; 1 if it is none of time.
+// The length in seconds of the unit at the beginning of `text`; 1 if there is no unit of time.
 double seconds_of_unit(std::string_view text) {
   struct Unit {
     std::string_view name;

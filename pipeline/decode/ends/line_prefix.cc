@@ -150,11 +150,13 @@ void skip_rank(PrefixedLine& line) {
 
 // "[rank 3]", "[rank=3]" behind the time of a logger.
 std::int32_t rank_behind_time(std::string_view message) {
-  const std::size_t end = std::min(message.size(), kMostPrefix);
-  for (const std::string_view before : {"[rank", "[Rank", "[RANK"}) {
-    const std::size_t at = find_text(message.substr(0, end), before);
-    if (at == std::string_view::npos) continue;
-    std::string_view rest = message.substr(at + before.size());
+  const std::string_view prefix = message.substr(0, kMostPrefix);
+  for (std::size_t at = prefix.find('['); at != std::string_view::npos;
+       at = prefix.find('[', at + 1)) {
+    std::string_view rest = message.substr(at + 1);
+    if (!rest.starts_with("rank") && !rest.starts_with("Rank") && !rest.starts_with("RANK"))
+      continue;
+    rest.remove_prefix(std::string_view("rank").size());
     if (!rest.empty() && (rest[0] == ' ' || rest[0] == '=' || rest[0] == ':'))
       rest.remove_prefix(1);
     const std::size_t close = rest.find(']');

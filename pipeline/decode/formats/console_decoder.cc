@@ -164,6 +164,7 @@ class ConsoleDecoder final : public Decoder {
   void emit_time_of_day(std::string_view text, EventBatch& out);
   void open_block(std::size_t format, const DeclaredRecord& record);
   bool take_block(std::string_view text, EventBatch& out);
+  void note_headline();
   bool take_guessed(std::string_view text, EventBatch& out);
   void emit_guessed(std::string_view text, const GuessedLine& read, GuessedForm& form,
                     EventBatch& out);
@@ -561,16 +562,21 @@ bool ConsoleDecoder::take_block(std::string_view text, EventBatch& out) {
   return true;
 }
 
+// "Epoch 3/10"; a headline that counts only steps leaves the epoch as it was.
+void ConsoleDecoder::note_headline() {
+  if (guess_.is_headline() && guess_.epoch.is_known()) epoch_ = guess_.epoch.number;
+}
+
 bool ConsoleDecoder::take_guessed(std::string_view text, EventBatch& out) {
   if (!guesses_) {
     if (find_text(text, "Epoch ") != std::string_view::npos && text.size() < 64) {
       read_guessed_line(text, guess_);
-      if (guess_.is_headline()) epoch_ = guess_.epoch.number;
+      note_headline();
     }
     return false;
   }
   GuessedForm* const form = guessed_.take(text, guess_, held_);
-  if (guess_.is_headline()) epoch_ = guess_.epoch.number;
+  note_headline();
   if (form == nullptr) return false;
   if (held_.empty()) {
     emit_guessed(text, guess_, *form, out);

@@ -90,6 +90,12 @@ TEST(GuessedText, TheStepOfALineBefore) {
             (Lines{"loss=1.5 20/1", "loss=1.25 21/1"}));
 }
 
+TEST(GuessedText, AHeadlineOfAStepLeavesTheEpochAsItWas) {
+  EXPECT_EQ(printed("Epoch 2/30\nIteration 7 begins\n"
+                    "782/782 [=====] - 12s 15ms/step - loss: 5.25\n"),
+            (Lines{"loss=5.25 1564/1", "step_seconds=0.015 1564/2"}));
+}
+
 TEST(GuessedText, LossesNamedByWhatIsDone) {
   EXPECT_EQ(printed("  step   250 | train 2.25 | val 2.5 | 28s elapsed\n"
                     "  step   500 | train 1.75 | val 2.0 | 53s elapsed\n"),

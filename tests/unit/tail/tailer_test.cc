@@ -2,6 +2,9 @@
 // Finding, ordering and reading files.
 #include "pipeline/tail/tailer.h"
 
+#include <functional>
+#include <string>
+
 #include "tests/unit/tail/tailer_fixture.h"
 
 namespace trainwatch::test::tailer_test {
@@ -162,13 +165,19 @@ TEST_F(TailerTest, AFileIsFinishedWhenItsLaneGoesOnAndStillReadWhenItGrows) {
   EXPECT_EQ(fs.open_files(), 1U);
 }
 
-// `cp -r` of a finished job takes the files in any order.
-TEST_F(TailerTest, AFileThatIsCopiedAfterItsSuccessorIsFinishedWhenItIsWhole) {
+// A part of a file whose successor was copied before it. Returns its path.
+std::string copy_after_successor(ModelFileSystem& fs, const std::function<void()>& pass) {
   const std::string old = "/r/system/1591748100.algo-1.json";
   pass();
   fs.create("/r/system/1591748160.algo-1.json", "c\n");
   pass();
   fs.create(old, "{\"a\"");
+  return old;
+}
+
+// `cp -r` of a finished job takes the files in any order.
+TEST_F(TailerTest, AFileThatIsCopiedAfterItsSuccessorIsFinishedWhenItIsWhole) {
+  const std::string old = copy_after_successor(fs, [this] { pass(); });
   EXPECT_THAT(pass(), ElementsAre("opened 1591748100.algo-1.json", "data 1591748100.algo-1.json"));
   fs.append(old, ": 1}\n");
   EXPECT_THAT(pass(),
@@ -176,11 +185,7 @@ TEST_F(TailerTest, AFileThatIsCopiedAfterItsSuccessorIsFinishedWhenItIsWhole) {
 }
 
 TEST_F(TailerTest, AFileThatIsCopiedAfterItsSuccessorIsFinishedWhenItRests) {
-  const std::string old = "/r/system/1591748100.algo-1.json";
-  pass();
-  fs.create("/r/system/1591748160.algo-1.json", "c\n");
-  pass();
-  fs.create(old, "{\"a\"");
+  copy_after_successor(fs, [this] { pass(); });
   pass();
   scan(TailLimits{}.linger);
   EXPECT_THAT(drain(), ElementsAre("finished 1591748100.algo-1.json"));
