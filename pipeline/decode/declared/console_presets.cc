@@ -154,7 +154,7 @@ std::vector<FormatDeclaration> console_presets() {
            },
        .end = {"Training time "}},
       {.name = "nanogpt",
-       .has = {"ms, mfu "},
+       .has = {", mfu "},
        .line = R"((?:iter (?P<step>\d+): loss (?P<loss>\S+), time (?P<dt>[\d.]+m?s)(?:, mfu)?))",
        .fields =
            {

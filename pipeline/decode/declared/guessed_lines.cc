@@ -130,8 +130,7 @@ GuessedForm* GuessedLines::take(std::string_view line, GuessedLine& read,
   read_guessed_line(line, read);
   read_bar(line, read);
   if (read.is_headline()) {
-    if (read.epoch.is_known()) epoch_ = read.epoch;
-    if (read.count.is_known()) count_ = read.count;
+    (read.count.is_known() ? count_ : epoch_) = read.count.is_known() ? read.count : read.epoch;
     evaluates_ = false;
     return nullptr;
   }

@@ -42,6 +42,12 @@ std::string kinds_of_bytes(std::string_view bytes) {
   return kinds.append(bytes);
 }
 
+std::uint32_t word_at(const char* four_bytes) {
+  std::uint32_t word = 0;
+  std::memcpy(&word, four_bytes, sizeof(word));
+  return word;
+}
+
 }  // namespace
 
 LiteralSearch::LiteralSearch(const std::vector<std::string_view>& literals, bool vectors) {
@@ -50,7 +56,7 @@ LiteralSearch::LiteralSearch(const std::vector<std::string_view>& literals, bool
 #endif
   std::vector<Literal> all;
   for (const std::string_view text : literals) {
-    all.push_back({std::string(text), rarest_bytes(text, kBytes)});
+    all.push_back({std::string(text), rarest_bytes(text, kBytes), 0});
   }
   // Neighbours share a group: the more alike their bytes are, the fewer others seem to be of it.
   // Those with fewer bytes, of which much seems to be, have the first.
@@ -64,7 +70,10 @@ LiteralSearch::LiteralSearch(const std::vector<std::string_view>& literals, bool
   for (std::size_t i = 0; i < all.size(); ++i) {
     const std::size_t group = i < shorts ? 0 : 1 + (i - shorts) / fill;
     add_masks(all[i], group);
-    if (i >= shorts) hashes_.set(hash_of(all[i].text.data() + all[i].chosen));
+    if (i >= shorts) {
+      all[i].word = word_at(all[i].text.data() + all[i].chosen);
+      hashes_.set(hash_of(all[i].word));
+    }
     groups_[group].push_back(std::move(all[i]));
   }
 }
@@ -95,15 +104,29 @@ std::size_t LiteralSearch::find(std::string_view text, std::size_t from) const {
 }
 
 // Knuth's multiplicative hash.
-std::size_t LiteralSearch::hash_of(const char* four_bytes) {
-  std::uint32_t word = 0;
-  std::memcpy(&word, four_bytes, sizeof(word));
+std::size_t LiteralSearch::hash_of(std::uint32_t word) {
   return (word * 2654435769U) >> (32U - kHashBits);
 }
 
-// The first group has literals of fewer bytes.
-bool LiteralSearch::may_be_at(const char* place, unsigned groups) const {
-  return (groups & 1U) != 0 || hashes_.test(hash_of(place));
+// As begin_of(), for a place with kBytes behind it: nearly all that the masks let through are none,
+// and their bytes show it. The first group has the literals with fewer.
+std::size_t LiteralSearch::find_at(std::string_view text, std::size_t from, std::size_t place,
+                                   unsigned groups) const {
+  if ((groups & 1U) != 0) {
+    const std::size_t begin = begin_of(text, from, place, 1);
+    if (begin != npos) return begin;
+    groups &= ~1U;
+  }
+  const std::uint32_t word = word_at(text.data() + place);
+  if (!hashes_.test(hash_of(word))) return npos;
+  for (; groups != 0; groups &= groups - 1) {
+    for (const Literal& literal : groups_[static_cast<std::size_t>(std::countr_zero(groups))]) {
+      if (literal.word != word || place < from + literal.chosen) continue;
+      const std::size_t begin = place - literal.chosen;
+      if (text.substr(begin, literal.text.size()) == literal.text) return begin;
+    }
+  }
+  return npos;
 }
 
 // Of a literal of these groups whose chosen bytes may be at `place`.
@@ -113,6 +136,7 @@ std::size_t LiteralSearch::begin_of(std::string_view text, std::size_t from, std
     for (const Literal& literal : groups_[static_cast<std::size_t>(std::countr_zero(groups))]) {
       if (place < from + literal.chosen) continue;
       const std::size_t begin = place - literal.chosen;
+      if (text[begin] != literal.text.front()) continue;
       if (text.substr(begin, literal.text.size()) == literal.text) return begin;
     }
   }
@@ -165,8 +189,7 @@ template <class Halves>
     std::memcpy(found.data(), &groups, kWidth);
     for (; places != 0; places &= places - 1) {
       const auto place = static_cast<std::size_t>(std::countr_zero(places));
-      if (!may_be_at(data + place, found[place])) continue;
-      const std::size_t begin = begin_of(text, from, at + place, found[place]);
+      const std::size_t begin = find_at(text, from, at + place, found[place]);
       if (begin != npos) return begin;
     }
   }

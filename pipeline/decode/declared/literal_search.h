@@ -34,6 +34,7 @@ class LiteralSearch {
   struct Literal {
     std::string text;
     std::size_t chosen = 0;  // where its bytes begin that are looked for
+    std::uint32_t word = 0;  // these bytes; of a shorter literal 0
   };
   // By half byte, a bit for each group.
   using Halves = std::array<std::uint8_t, 16>;
@@ -44,8 +45,9 @@ class LiteralSearch {
 
   void add_masks(const Literal& literal, std::size_t group);
   std::size_t find_by_avx2(std::string_view text, std::size_t from) const;
-  static std::size_t hash_of(const char* four_bytes);
-  bool may_be_at(const char* place, unsigned groups) const;
+  static std::size_t hash_of(std::uint32_t word);
+  std::size_t find_at(std::string_view text, std::size_t from, std::size_t place,
+                      unsigned groups) const;
   std::size_t begin_of(std::string_view text, std::size_t from, std::size_t place,
                        unsigned groups) const;
 

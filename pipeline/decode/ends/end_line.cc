@@ -384,10 +384,10 @@ constexpr std::array<std::string_view, 23> kEndLiterals = {
     "] restarting",
     "sing world size: ",
     "-D device mesh",
-    "xception ignored in",
+    "Exception ignored in",
     "n atexit._run",
     "- Logging error -",
-    "xception in thread",
+    "Exception in thread",
 };
 
 // `"RuntimeError: CUDA out of memory"` within a sentence, or what pytest shows of a test: somebody

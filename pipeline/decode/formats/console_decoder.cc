@@ -54,7 +54,7 @@ bool ends_a_job(std::string_view line) {
 
 // What a loop of one's own prints when it has done its work.
 constexpr std::string_view kDone[] = {"raining finished", "raining complete", "raining done",
-                                      "inished training", "raining is complete"};
+                                      "Finished training", "raining is complete"};
 
 bool says_when(ScalarKind kind) {
   return kind == ScalarKind::step_seconds || kind == ScalarKind::steps_per_second ||
