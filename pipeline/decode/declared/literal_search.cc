@@ -55,6 +55,7 @@ LiteralSearch::LiteralSearch(const std::vector<std::string_view>& literals, bool
   vectors_ = vectors && __builtin_cpu_supports("avx2") != 0;
 #endif
   std::vector<Literal> all;
+  all.reserve(literals.size());
   for (const std::string_view text : literals) {
     all.push_back({std::string(text), rarest_bytes(text, kBytes), 0});
   }
@@ -64,9 +65,9 @@ LiteralSearch::LiteralSearch(const std::vector<std::string_view>& literals, bool
     return kinds_of_bytes(std::string_view(literal.text).substr(literal.chosen, kBytes));
   });
   const auto is_short = [](const Literal& literal) { return literal.text.size() < kBytes; };
-  const auto whole = std::ranges::stable_partition(all, is_short);
-  const auto shorts = all.size() - whole.size();
-  const std::size_t fill = (whole.size() + kGroups - 2) / (kGroups - 1);
+  std::stable_partition(all.begin(), all.end(), is_short);
+  const auto shorts = static_cast<std::size_t>(std::ranges::count_if(all, is_short));
+  const std::size_t fill = (all.size() - shorts + kGroups - 2) / (kGroups - 1);
   for (std::size_t i = 0; i < all.size(); ++i) {
     const std::size_t group = i < shorts ? 0 : 1 + (i - shorts) / fill;
     add_masks(all[i], group);
