@@ -20,6 +20,12 @@ namespace {
 
 constexpr std::size_t kMostTags = 32;  // of a subject; further ones are not judged
 constexpr std::int64_t kRecovery = 3;  // records in a row that are finite
+// A gradient norm that is not finite while the loss is belongs to a step that mixed precision
+// skips: one is usual, several in a row or one in ten are not.
+constexpr std::uint64_t kSkippedInARow = 5;
+constexpr double kOften = 0.1;              // of the records,
+constexpr double kOftenWeight = 1.0 / 50;   // the newer ones count more
+constexpr std::int64_t kSkipsAreOne = 400;  // records without one, until the next is another alert
 
 struct Params {
   std::int64_t skipped_steps = 20;
@@ -35,6 +41,7 @@ struct Tag : ScalarTrack {
   std::uint64_t records = 0;
   std::uint64_t in_a_row = 0;  // records that are not finite, up to the latest
   std::uint64_t bad = 0;       // the same since the alert opened
+  double bad_share = 0;        // of the records
   std::int64_t bad_step = kNoStep;
   Time bad_since = kNoTime;
   std::int64_t good_step = kNoStep;
@@ -45,7 +52,8 @@ struct Tag : ScalarTrack {
 
   bool possible() const {
     return ScalarTrack::possible() && bad_step >= kNoStep && good_step >= kNoStep &&
-           is_possible(bad_since) && in_a_row <= records && bad <= records && presence.possible();
+           is_possible(bad_since) && in_a_row <= records && bad <= records && bad_share >= 0 &&
+           bad_share <= 1 && presence.possible();
   }
   void state(StateIo& io) {
     ScalarTrack::state(io);
@@ -53,6 +61,7 @@ struct Tag : ScalarTrack {
     io(records);
     io(in_a_row);
     io(bad);
+    io(bad_share);
     io(bad_step);
     io(bad_since);
     io(good_step);
@@ -94,6 +103,7 @@ class LossNan final : public Rule {
     if (tag->goes_back(scalar)) restart(*tag, scalar, out);
     tag->advance(scalar);
     ++tag->records;
+    tag->bad_share *= 1 - kOftenWeight;
     const bool counts = scalar.kind == ScalarKind::nan_steps;
     const bool bad = counts ? scalar.value > 0 : !std::isfinite(scalar.value);
     bad ? on_bad(*tag, scalar, out) : on_good(*tag, scalar, out);
@@ -134,7 +144,9 @@ class LossNan final : public Rule {
   // come behind the norm of the same record, so that the first norm is not judged alone.
   std::uint64_t needed(const Tag& tag, ScalarKind kind) const {
     if (kind != ScalarKind::grad_norm) return 1;
-    if (scaled_) return static_cast<std::uint64_t>(params_.skipped_steps) + 1;
+    // A scale is looked for at the beginning.
+    const bool begins = tag.records == tag.in_a_row && loss_is_finite();
+    if (scaled_ || begins) return static_cast<std::uint64_t>(params_.skipped_steps) + 1;
     return tag.records == tag.in_a_row ? 2 : 1;
   }
 
@@ -159,6 +171,7 @@ class LossNan final : public Rule {
 
   void on_bad(Tag& tag, const Scalar& scalar, Verdicts& out) const {
     ++tag.in_a_row;
+    tag.bad_share += kOftenWeight;
     if (is_unused(tag)) return;
     if (tag.is_loss && tag.records == 1 && !scalar.ends_record) {
       tag.first_is_bad = true;
@@ -178,10 +191,26 @@ class LossNan final : public Rule {
     }
     tag.open = true;
     const std::string key = tag.key(interner_);
-    const bool sure = tag.is_loss || !scalar.guessed;
-    const Severity severity = sure ? Severity::critical : Severity::warning;
-    out.fires({.key = key, .at = scalar.at, .severity = severity, .amount = tag.bad},
+    const Severity severity = severity_of(tag, scalar);
+    out.fires({.key = key,
+               .at = scalar.at,
+               .severity = severity,
+               .amount = tag.bad,
+               .recover_after = severity == Severity::critical ? 0 : kSkipsAreOne},
               [&] { return describe(tag, scalar); });
+  }
+
+  Severity severity_of(const Tag& tag, const Scalar& scalar) const {
+    if (tag.is_loss) return Severity::critical;
+    if (scalar.kind == ScalarKind::grad_norm && tag.in_a_row < kSkippedInARow && loss_is_finite()) {
+      return tag.bad_share >= kOften ? Severity::warning : Severity::info;
+    }
+    return scalar.guessed ? Severity::warning : Severity::critical;
+  }
+  bool loss_is_finite() const {
+    return std::ranges::any_of(tags_, [](const Tag& tag) {
+      return tag.is_loss && tag.records > 0 && tag.in_a_row == 0 && !tag.presence.is_missing();
+    });
   }
 
   void on_good(Tag& tag, const Scalar& scalar, Verdicts& out) const {
@@ -234,7 +263,13 @@ Verdict LossNan::describe(const Tag& tag, const Scalar& scalar) const {
   verdict.unit = counts ? "steps" : "";
   const std::string begun =
       tag.bad_step == kNoStep ? "" : " since step " + std::to_string(tag.bad_step);
-  if (counts) {
+  const bool skipped = severity_of(tag, scalar) < Severity::critical && !tag.is_loss && !counts;
+  if (skipped && loss_is_finite()) {
+    verdict.summary = what + " was " + std::string(text_of(scalar.value)) + " in " +
+                      std::to_string(tag.bad) + (tag.bad == 1 ? " record" : " records") + begun +
+                      " (" + format::cut(name, 80) +
+                      "), and the loss is finite: steps that mixed precision skips.";
+  } else if (counts) {
     verdict.summary = "The job reports steps whose loss is NaN" + begun + " (" +
                       format::cut(name, 80) + " = " + format::figure(scalar.value) + ").";
   } else {
@@ -304,13 +339,15 @@ const RuleSpec& rule() {
   static const RuleSpec spec = [] {
     RuleSpec made = make_spec<LossNan, Params>(
         {.id = "loss_nan",
-         .version = 2,
+         .version = 3,
          .scope = Scope::rank,
          .summary = "A loss or a gradient norm that the job logs is NaN or infinite.",
          .doc =
              "The first logged loss or gradient norm that is not a finite number, or a count of "
              "steps with NaN above 0. A gradient norm that overflows under a loss scale belongs "
-             "to a step that is skipped, and counts only after many in a row. A warning says that "
+             "to a step that is skipped, and counts only after many in a row; a single one beside "
+             "a "
+             "loss that is finite is information, one in ten a warning. A warning also says that "
              "a loss which was in every record is in none any more."},
         {field("skipped_steps", &Params::skipped_steps, 0, 100000,
                "With a loss scale, so many gradient norms in a row may be infinite or NaN.")});

@@ -10,6 +10,7 @@
 #include "rules/format.h"
 #include "rules/scalar_track.h"
 #include "trainwatch/json_writer.h"
+#include "trainwatch/ring_queue.h"
 #include "trainwatch/rule.h"
 #include "trainwatch/stats/median.h"
 
@@ -23,6 +24,12 @@ constexpr std::int64_t kRecovery = 3;  // records in a row that are as before
 // and means nothing by it.
 constexpr double kNegligible = 1e-4;
 constexpr double kChange = 1.5;  // factor of the loss that is worth an update
+// So many peaks of fewer records than an alert takes, that near each other and as high, are of the
+// job: batches of a task whose loss is higher, say.
+constexpr std::size_t kPeaksKept = 8;
+constexpr std::ptrdiff_t kHabit = 3;
+constexpr std::uint64_t kHabitRecords = 500;
+constexpr double kAsHigh = 1.25;  // times a peak
 
 struct Params {
   double sigma = 8;
@@ -31,16 +38,28 @@ struct Params {
   std::int64_t warmup = 50;
 };
 
+struct Peak {
+  std::uint64_t record = 0;
+  double value = 0;
+  void state(StateIo& io) {
+    io(record);
+    io(value);
+  }
+};
+
 struct Tag : ScalarTrack {
   RollingMedianMad usual{kWindow};
-  double highest = 0;       // usual loss of the attempt
-  std::uint64_t above = 0;  // records in a row above the limit, up to the latest
+  std::uint64_t records = 0;
+  double highest_above = 0;  // of the records above the limit
+  RingQueue<Peak> peaks;     // the oldest first
+  double highest = 0;        // usual loss of the attempt
+  std::uint64_t above = 0;   // records in a row above the limit, up to the latest
   std::int64_t above_step = kNoStep;
   Time above_since = kNoTime;
 
   bool possible() const {
     return ScalarTrack::possible() && above <= kWindow && above_step >= kNoStep &&
-           is_possible(above_since) && highest >= 0;
+           is_possible(above_since) && highest >= 0 && peaks.size() <= kPeaksKept;
   }
   void state(StateIo& io) {
     ScalarTrack::state(io);
@@ -49,6 +68,24 @@ struct Tag : ScalarTrack {
     io(above);
     io(above_step);
     io(above_since);
+    io(records);
+    io(highest_above);
+    io(peaks);
+  }
+
+  // What rose so high and came back by itself before.
+  bool is_habit(double value) const {
+    const auto like = [&](const Peak& peak) {
+      return records - peak.record <= kHabitRecords && value <= kAsHigh * peak.value;
+    };
+    return std::count_if(peaks.begin(), peaks.end(), like) >= kHabit;
+  }
+  void end_peak() {
+    if (above == 0) return;
+    if (peaks.size() == kPeaksKept) peaks.pop_front();
+    if (!open) peaks.push_back({records, highest_above}, kPeaksKept);
+    above = 0;
+    highest_above = 0;
   }
 };
 
@@ -141,8 +178,9 @@ LossSpike::Limit LossSpike::limit_of(const Tag& tag) const {
 
 void LossSpike::judge(Tag& tag, const Scalar& scalar, Verdicts& out) {
   const Limit limit = enough(tag) ? limit_of(tag) : Limit{};
+  ++tag.records;
   if (!enough(tag) || scalar.value <= limit.value) {
-    tag.above = 0;
+    tag.end_peak();
     tag.usual.push(scalar.value);
     tag.highest = std::max(tag.highest, std::fabs(scalar.value));
     return tag.clear(scalar.at, interner_, out);
@@ -155,6 +193,8 @@ void LossSpike::judge(Tag& tag, const Scalar& scalar, Verdicts& out) {
     forget(tag);
     return tag.clear(scalar.at, interner_, out);
   }
+  tag.highest_above = std::max(tag.highest_above, scalar.value);
+  if (!tag.open && tag.is_habit(tag.highest_above)) return;
   if (!tag.open && (rate_rises_ || tag.above < static_cast<std::uint64_t>(params_.confirm))) return;
   tag.open = true;
   const std::string key = tag.key(interner_);
@@ -197,11 +237,14 @@ Verdict LossSpike::describe(const Tag& tag, const Scalar& scalar, const Limit& l
 const RuleSpec& rule() {
   static const RuleSpec spec = make_spec<LossSpike, Params>(
       {.id = "loss_spike",
+       .version = 2,
        .scope = Scope::rank,
        .summary = "The training loss is far above its recent values.",
-       .doc = "Several logged losses in a row exceed the median of the last 200 by many robust "
-              "standard deviations (1.4826 MAD) and by a share of the median. Quiet in the first "
-              "records, and while the learning rate rises."},
+       .doc =
+           "Several logged losses in a row exceed the median of the last 200 by many robust "
+           "standard deviations (1.4826 MAD) and by a share of the median. Quiet in the first "
+           "records, while the learning rate rises, and where the loss has been as high and come "
+           "back by itself at least three times."},
       {field("sigma", &Params::sigma, 1, 1000,
              "Robust standard deviations above the median that count."),
        field("min_rise", &Params::min_rise, 0, 1000,

@@ -26,23 +26,36 @@ class ScheduledPauses {
   // Call for each step, after cost().
   void add(const Step& step) { steps_.add(step); }
 
-  // Returns the share of the time that the pause costs if it comes round, or 1 if it is not
-  // expected to. Call for each slow iteration. A log does not show what is a pause: `of_log`, the
-  // iteration may be one as a whole.
-  double cost(const Spike& spike, bool of_log) {
-    const double waits = spike.loader_started ? std::max(spike.waited(), 0.0) : 0;
-    const bool epoch = spike.loader_started && explains(waits + spike.paused(), spike);
+  // The steps of the attempt so far.
+  const RoundSteps& steps() const { return steps_; }
+
+  // Returns the share of the time that the pause costs if it comes round. Call for each slow
+  // iteration. A log does not show what is a pause: `of_log`, the iteration may be one as a whole.
+  struct Cost {
+    double share = 1;  // of the time
+    bool expected = false;
+    bool between = false;       // of an unmarked pause that comes again, at no round number
+    bool loader = false;        // mostly the start of a loader
+    std::int64_t distance = 0;  // steps since the one before
+  };
+  Cost cost(const Spike& spike, bool of_log) {
+    const double outside = std::max(spike.waited(), 0.0) + spike.before;
+    const bool epoch = spike.loader_started && (of_log || explains(outside, spike));
     const bool marked = epoch || explains(spike.checkpoint, spike);
-    if (!of_log && !marked && !explains(spike.paused(), spike)) return 1;
-    Pause pause{steps_.done(), spike.end, spike.lost(), false};
+    const bool optimizer = explains(spike.in_optimizer(), spike);
+    if (!of_log && !marked && !optimizer && !explains(spike.paused(), spike)) return {};
+    Pause pause{spike.done, spike.end, spike.lost(), false};
     // A log may pause before it writes the record of a round step.
     const bool itself = of_log && RoundSteps::is_multiple(spike.step);
-    pause.expected = marked || itself || steps_.is_round() || comes_again(pause);
+    const bool known = marked || itself || spike.round;
+    pause.expected = known || comes_again(pause);
     const double elapsed = to_seconds(spike.end - before(pause));
+    const std::int64_t distance = spike.done - (latest_.empty() ? 0 : latest_.front().done);
     if (latest_.size() == kKept) latest_.pop_back();
     latest_.insert(latest_.begin(), pause);
-    if (!pause.expected) return 1;
-    return std::clamp(spike.lost() / std::max(elapsed, spike.lost()), 0.0, 1.0);
+    if (!pause.expected) return {};
+    const double share = std::clamp(spike.lost() / std::max(elapsed, spike.lost()), 0.0, 1.0);
+    return {share, true, !known, epoch, distance};
   }
 
   void state(StateIo& io) {

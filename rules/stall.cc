@@ -6,6 +6,7 @@
 #include <string>
 
 #include "rules/format.h"
+#include "rules/long_pause.h"
 #include "rules/round_steps.h"
 #include "trainwatch/json_writer.h"
 #include "trainwatch/ring_queue.h"
@@ -30,9 +31,16 @@ struct Gap {
   Time to{};
   Nanos patience{};
   std::int64_t last_step = kNoStep;
-  Nanos data_wait{};  // of the iteration that ended it
+  Nanos data_wait{};               // of the iteration that ended it
+  Nanos between{};                 // of the same: neither step nor wait
+  bool hides_computation = false;  // the steps end with the forward pass
+  double usual = 0;                // seconds of an iteration
 
   Nanos length() const { return to - from; }
+  // Most likely on purpose.
+  bool is_pause() const {
+    return between * 2 > length() && is_long_pause(to_seconds(length()), usual);
+  }
   bool possible() const { return from >= Time{} && to >= from && is_patience(patience); }
 };
 
@@ -42,7 +50,9 @@ constexpr std::int64_t kCheapPart = 20;                   // of the time so far:
 constexpr std::int64_t kRoundPatience = 4;                // times the usual one, at most
 constexpr std::int64_t kLogTimes = 5;                     // the longest interval of a log
 constexpr auto kLogPatience = std::chrono::seconds(300);  // at least: evaluations, buffers
-constexpr std::int64_t kLogCritical = 3;                  // times the patience
+constexpr std::int64_t kCritical = 3;                     // times the patience
+constexpr double kCriticalTimes = 7.5;                    // the shortest stall, at least
+constexpr auto kRankLateness = std::chrono::seconds(5);
 constexpr std::int64_t kTimedRecords = 30;  // with times of their own, in a row: a log is current
 constexpr double kBuffered = 200;           // of them; 8 KiB of output hold fewer
 constexpr double kLeastLogPatience = 60;    // seconds
@@ -56,7 +66,8 @@ class Stall final : public Rule {
         interner_(context.interner),
         rank_(context.subject),
         node_(context.node),
-        checkpoints_(context.checkpoints) {}
+        checkpoints_(context.checkpoints),
+        pauses_(context.pauses) {}
 
   void on_step(const Step& step, Verdicts& out) override {
     if (step.origin == Origin::profiler || step.origin > origin_) return;
@@ -67,13 +78,17 @@ class Stall final : public Rule {
     if (step.end() - active > kGoneAfter) {
       out.clear_all(step.end());  // it was gone, and is another training now
     } else if (step.end() - active > patience_of_gap()) {
-      const Gap gap{active, step.end(), patience_of_gap(), last_step_, step.data_wait};
-      if (out.firings("") > 0) {
-        report(gap, out);
-      } else {
-        if (undecided_.size() == kMostUndecided) decide_oldest(out);
-        undecided_.push_back(gap);
-      }
+      const Gap gap{.from = active,
+                    .to = step.end(),
+                    .patience = patience_of_gap(),
+                    .last_step = last_step_,
+                    .data_wait = step.data_wait,
+                    .between = origin_ == Origin::log ? Nanos{} : step.between(),
+                    .hides_computation = step.forward > Nanos{} && step.backward == Nanos{},
+                    .usual = step.pace.usual};
+      if (undecided_.size() == kMostUndecided) decide_oldest(out);
+      undecided_.push_back(gap);
+      if (out.firings("") > 0 && ranks_passed(gap)) decide_oldest(out);
     } else {
       out.clear_all(step.end());
     }
@@ -100,7 +115,8 @@ class Stall final : public Rule {
     armed_ = false;
   }
 
-  // A pause on purpose, now that it is over; of a log, once it shows an evaluation or a checkpoint.
+  // A pause on purpose, or the start of a loader, now that it is over; of a log, once it shows an
+  // evaluation or a checkpoint.
   void on_span(const Span& span, Verdicts&) override {
     if (span.origin != Origin::profiler) paused_to_ = std::max(paused_to_, span.end());
   }
@@ -165,8 +181,9 @@ class Stall final : public Rule {
     if (last_end_ == kNoTime || finished_ || has_successor()) return;
     const Time active = last_active(latest);
     if (latest - active <= patience_of_gap() || latest - active > kGoneAfter) return;
-    out.fires({.at = active + patience(), .severity = Severity::critical, .provisional = true},
-              [&] { return describe(lasting(active, latest), false); });
+    out.fires(
+        {.at = active + patience(), .severity = severity_of(latest - active), .provisional = true},
+        [&] { return describe(lasting(active, latest), false); });
   }
 
   void state(StateIo& io) override {
@@ -236,10 +253,10 @@ class Stall final : public Rule {
     armed_ = finished_ = false;
   }
 
-  // A log may be held back by a buffer, and does not say that the job has ended.
+  // The first pause of a job is unknown. A log, too, may be held back by a buffer, and does not say
+  // that the job has ended.
   Severity severity_of(Nanos silent) const {
-    const bool sure = origin_ != Origin::log || silent / kLogCritical > patience();
-    return sure ? Severity::critical : Severity::warning;
+    return silent > critical_after(patience()) ? Severity::critical : Severity::warning;
   }
 
   // A rank that is known by its process only: a later process of the node has started the training
@@ -268,8 +285,11 @@ class Stall final : public Rule {
     while (!undecided_.empty()) {
       const Gap& oldest = undecided_.front();
       const bool sampled = node_ != nullptr && node_->is_sampled(rank_);
-      const bool known = sampled && node_->passed(rank_, oldest.to);
-      const bool too_late = by_clock && (!sampled || now - oldest.to > kLateness);
+      const bool awake = !sampled || node_->passed(rank_, oldest.to);
+      const bool ranks = ranks_passed(oldest);
+      const bool known = sampled && awake && ranks;
+      const Nanos late = sampled ? Nanos{kLateness} : ranks ? Nanos{} : Nanos{kRankLateness};
+      const bool too_late = by_clock && now - oldest.to > late;
       if (!known && !too_late) return;
       decide_oldest(out);
     }
@@ -277,14 +297,39 @@ class Stall final : public Rule {
   void decide_oldest(Verdicts& out) {
     const Gap gap = undecided_.front();
     undecided_.pop_front();
-    if (!is_node_asleep(gap.from, gap.to)) report(gap, out);
+    if (is_of_others(gap)) return out.clear_all(gap.to);
+    if (out.firings("") > 0 || !is_node_asleep(gap.from, gap.to)) report(gap, out);
+  }
+  bool ranks_passed(const Gap& gap) const {
+    return pauses_ == nullptr || origin_ == Origin::log || pauses_->passed(rank_, gap.to);
+  }
+  // Another rank evaluated or saved meanwhile, and this one waited for it.
+  bool is_of_others(const Gap& gap) const {
+    if (pauses_ == nullptr) return false;
+    const Nanos paused = pauses_->of_others(rank_, gap.from, gap.to);
+    return paused > Nanos{} && (gap.length() - paused <= gap.patience ||
+                                to_seconds(paused) >= kAsleep * to_seconds(gap.length()));
   }
   void report(const Gap& gap, Verdicts& out) const {
-    out.fires({.at = gap.from + gap.patience, .severity = Severity::critical, .aspect = 1},
+    const Nanos sure = critical_after(gap.patience);
+    const bool on_purpose = gap.is_pause() && !gap.hides_computation;
+    const bool critical = gap.length() > sure && !on_purpose;
+    out.fires({.at = gap.from + gap.patience,
+               .severity = critical         ? Severity::critical
+                           : gap.is_pause() ? Severity::info
+                                            : Severity::warning,
+               .aspect = 1},
               [&] { return describe(gap, true); });
     out.clear_all(gap.to);
   }
-  Gap lasting(Time from, Time now) const { return {from, now, patience(), last_step_, Nanos{}}; }
+  // An unknown pause may be on purpose; one that is far longer is none.
+  Nanos critical_after(Nanos patience) const {
+    const Nanos least = from_seconds(kCriticalTimes * params_.least_seconds);
+    return std::max<Nanos>(kCritical * std::min<Nanos>(patience, kMostPatience / kCritical), least);
+  }
+  Gap lasting(Time from, Time now) const {
+    return {.from = from, .to = now, .patience = patience(), .last_step = last_step_};
+  }
   // When the last step ended, or since then an evaluation or a checkpoint, or a checkpoint file was
   // last written to.
   Time last_active(Time now) const {
@@ -370,6 +415,7 @@ class Stall final : public Rule {
   SubjectId rank_;
   const NodeActivity* node_;
   const CheckpointActivity* checkpoints_;
+  PauseActivity* pauses_;
   RingQueue<Gap> undecided_;  // the oldest first
   Time last_end_ = kNoTime;
   Time paused_to_ = kNoTime;  // by a span of an evaluation or a checkpoint
@@ -390,7 +436,7 @@ class Stall final : public Rule {
 const RuleSpec& rule() {
   static const RuleSpec spec = make_spec<Stall, Params>(
       {.id = "stall",
-       .version = 8,
+       .version = 9,
        .scope = Scope::rank,
        .summary = "Training stands still.",
        .doc =
@@ -401,7 +447,7 @@ const RuleSpec& rule() {
            "not stand still then. Of a job that only logs, no record for five times its "
            "longest interval and at least five minutes; where each step is logged with its time, "
            "200 of them are enough, if they take at least a minute.",
-       .spans = {SpanKind::checkpoint, SpanKind::evaluation},
+       .spans = {SpanKind::checkpoint, SpanKind::evaluation, SpanKind::data_init},
        .logged_steps = true,
        .incident = {.specificity = 90, .slack = std::chrono::seconds(5), .of_one_step = true}},
       {field("least_seconds", &Params::least_seconds, 1, 86400,

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "rules/long_pause.h"
+#include "rules/round_steps.h"
 #include "rules/slow_step_verdict.h"
 #include "rules/slow_steps.h"
 #include "trainwatch/rule.h"
@@ -16,23 +18,33 @@ namespace {
 struct Params {
   double ratio = 1.5;
   double warning_ratio = 3;
-  double warning_seconds = 1;
+  double warning_seconds = 1.5;
   double info_seconds = 0.5;
   double warning_percent = 5;
   double info_percent = 1;
 };
 
-constexpr double kHysteresis = 0.7;       // a warning ends at this share of where it began
-constexpr double kLeastRise = 1.15;       // that may come round
-constexpr double kCoreSigmas = 5;         // the same, for jobs whose steps vary
-constexpr std::uint64_t kTogether = 100;  // iterations; slow ones that near are one episode
-constexpr double kRecord = 0.1;           // times info_seconds, in the short record of a profiler
-constexpr double kLogSeconds = 2;         // that a log must lose: it may have whole seconds
-constexpr double kLogCost = 0.25;         // of the time, that an expected pause of a log may cost
+constexpr double kHysteresis = 0.7;  // a warning ends at this share of where it began
+constexpr double kLeastRise = 1.15;  // that may come round
+constexpr double kCoreSigmas = 5;    // the same, for jobs whose steps vary
+constexpr double kRecord = 0.1;      // times info_seconds, in the short record of a profiler
+constexpr double kLogSeconds = 2;    // that a log must lose: it may have whole seconds
+constexpr auto kHeldFor = std::chrono::seconds(5);  // of the clock
+constexpr auto kAhead = std::chrono::seconds(100);
+constexpr double kMostly = 0.8;       // of the lost time
+constexpr std::int64_t kEpoch = 50;   // steps, at least
+constexpr double kEpochCost = 0.35;   // of the time, that a pause which comes round may cost
+constexpr double kLoaderCost = 0.12;  // and one of which a loader's start is most
+constexpr std::int64_t kEarly = 64;   // steps of an attempt
+constexpr double kEarlyRatio = 9;
+constexpr double kEarlySeconds = 60;
+constexpr std::int64_t kFirstOfEpoch = 6;  // steps of an epoch, or a stage, which may compile
+constexpr std::uint64_t kPatterns = 130;   // steps, after which it is known which kinds there are
 
 class StepSpike final : public Rule {
  public:
-  StepSpike(const Params& params, const RuleContext&) : params_(params) {}
+  StepSpike(const Params& params, const RuleContext& context)
+      : params_(params), rank_(context.subject), pauses_(context.pauses) {}
 
   void on_step(const Step& step, Verdicts& out) override {
     // The mean of an interval says nothing about single steps, nor does the time of a file.
@@ -40,20 +52,36 @@ class StepSpike final : public Rule {
     if (step.origin == Origin::log && !step.is_single() && !step.opens_attempt) return;
     Track& track = track_of(step);
     if (step.opens_attempt) {
+      decide_all(track, out);
       track.begin_attempt(step.end());
+      track.world = step.world;
       out.clear_all(step.end());
     }
     ++track.seen;
-    if (step.opens_epoch) {
-      track.begin_epoch(step);
-    } else {
-      judge(track, step, out);
-    }
+    track.has_fractions = track.has_fractions || step.duration % std::chrono::seconds(1) != Nanos{};
+    if (!track.held.empty()) note_next(track, step.end());
+    track.since_epoch = std::min<std::int64_t>(track.since_epoch + 1, 100);
+    if (step.opens_epoch) track.begin_epoch(step);
+    judge(track, step, out);
     track.latest = track.place(step);
+    track.last_end = step.end();
     track.scheduled.add(step);
     track.checkpoint = 0;
-    track.loader_started = false;
     track.marked = false;
+    decide(track, out);
+  }
+
+  void on_complete_step(const Step& step, Verdicts& out) override {
+    Track& track = track_of(step);
+    track.waits_come_late =
+        track.waits_come_late || (step.data_wait > Nanos{} && track.usual_wait == 0);
+    for (std::size_t i = 0; i < track.held.size(); ++i) {
+      Candidate& candidate = track.held[i];
+      if (candidate.step.end() != step.end()) continue;
+      candidate.step.data_wait = std::max(candidate.step.data_wait, step.data_wait);
+      candidate.complete = true;
+    }
+    decide(track, out);
   }
 
   void on_span(const Span& span, Verdicts&) override {
@@ -61,13 +89,34 @@ class StepSpike final : public Rule {
       if (span.origin == Origin::log) mark_log();
       return;
     }
-    if (span.origin == Origin::log) return mark_log();
+    if (span.origin == Origin::log && span.duration == Nanos{}) return mark_log();
     const bool loader = span.kind == SpanKind::data_init;
     const double seconds = to_seconds(std::max(span.duration, Nanos{}));
     for (Track& track : tracks_) {
       if (track.origin != span.origin) continue;
-      loader ? track.loader_started = true : track.checkpoint += seconds;
+      if (loader) {
+        track.loader_at = span.start;
+      } else {
+        track.checkpoint += seconds;
+      }
     }
+  }
+
+  // Another rank, or a file with waits, may have ended.
+  TickResult on_tick(Tick tick, Verdicts& out) override {
+    bool changed = false;
+    Time next = Time::max();
+    for (Track& track : tracks_) {
+      while (!track.held.empty() && track.held.front().step.end() + kHeldFor <= tick.now) {
+        decide_oldest(track, out);
+        changed = true;
+      }
+      if (!track.held.empty()) next = std::min(next, track.held.front().step.end() + kHeldFor);
+    }
+    return {changed, next};
+  }
+  void on_end(Time, Verdicts& out) override {
+    for (Track& track : tracks_) decide_all(track, out);
   }
 
   void state(StateIo& io) override {
@@ -100,19 +149,88 @@ class StepSpike final : public Rule {
     return tracks_.emplace_back(step.mode, step.origin);
   }
 
-  void judge(Track& track, const Step& step, Verdicts& out) const {
-    if (step.opens_attempt) return track.add_normal(step);
-    track.rhythm.beginning.add(track.place(step), to_seconds(step.iteration()));
-    if (!step.pace.warm()) return track.add_normal(step);
-    if (track.origin == Origin::log) return find_spike(track, step, false, out);
-    follow_rhythm(track, step, out);
-    const Nanos known = step.evaluation - from_seconds(track.checkpoint);
-    const bool stood_still = step.iteration() + known > step.pace.patience();
-    const bool due = track.rhythm.detector.is_due(track.place(step));
-    if (!stood_still) find_spike(track, step, due, out);  // else the rule stall reports
+  static void note_next(Track& track, Time end) {
+    for (std::size_t i = 0; i < track.held.size(); ++i) {
+      Time& next = track.held[i].next_end;
+      if (next == kNoTime) next = end;
+    }
   }
 
-  static Spike measured(const Track& track, const Step& step) {
+  bool is_slow(const Step& step) const {
+    const double seconds = to_seconds(step.iteration());
+    return may_recur(step) ||
+           (seconds > step.pace.limit && seconds >= params_.ratio * step.pace.usual);
+  }
+
+  void judge(Track& track, const Step& step, Verdicts& out) const {
+    if (step.opens_attempt || !step.pace.warm()) return track.add_normal(step);
+    if (!is_slow(step)) {
+      if (track.held.empty()) stay_quiet(track, track.place(step), step.end(), out);
+      if (!step.opens_epoch) track.add_normal(step);
+      return end_episode(track, track.seen, step.end(), out);
+    }
+    if (track.held.size() == Track::kMostHeld) decide_oldest(track, out);
+    const RoundSteps& steps = track.scheduled.steps();
+    track.held.push_back({.step = step,
+                          .seen = track.seen,
+                          .place = track.place(step),
+                          .done = steps.done(),
+                          .round = steps.is_round(),
+                          .loader_started = track.loader_started_in(step),
+                          .marked = track.marked,
+                          .checkpoint = track.checkpoint},
+                         Track::kMostHeld);
+  }
+
+  bool is_ready(const Track& track, const Candidate& candidate) const {
+    if (track.origin != Origin::timeline) return true;
+    if (track.waits_come_late && !candidate.complete) return false;
+    if (pauses_ == nullptr) return true;
+    if (pauses_->has_others(rank_)) return pauses_->passed(rank_, candidate.step.end());
+    // Of finished files, those of this rank may be read a while before any of another rank.
+    return track.world <= 1 || track.last_end - candidate.step.end() > kAhead;
+  }
+  void decide(Track& track, Verdicts& out) const {
+    while (!track.held.empty() && is_ready(track, track.held.front())) decide_oldest(track, out);
+  }
+  void decide_all(Track& track, Verdicts& out) const {
+    while (!track.held.empty()) decide_oldest(track, out);
+  }
+
+  void decide_oldest(Track& track, Verdicts& out) const {
+    const Candidate candidate = track.held.front();
+    track.held.pop_front();
+    const Step& step = candidate.step;
+    const Spike spike = measured(track, candidate);
+    if (waited_for_a_pause(track, step, spike)) {
+      return end_episode(track, candidate.seen, step.end(), out);
+    }
+    const bool of_log = track.origin == Origin::log;
+    const bool single = !of_log || (track.has_fractions && !candidate.marked);
+    if (single) follow_rhythm(track, spike, candidate, out);
+    const Nanos known = step.evaluation - from_seconds(candidate.checkpoint);
+    const bool stood_still = !of_log && step.iteration() + known > step.pace.patience();
+    const bool due = track.rhythm.detector.is_due(candidate.place);
+    if (!stood_still) find_spike(track, candidate, spike, due, out);  // else the rule stall reports
+    if (candidate.next_end != kNoTime) {
+      end_episode(track, candidate.seen + 1, candidate.next_end, out);
+    }
+  }
+
+  // Another rank paused, which explains that this one was slow: the other one speaks.
+  bool waited_for_a_pause(const Track& track, const Step& step, const Spike& spike) const {
+    if (pauses_ == nullptr || track.origin != Origin::timeline) return false;
+    const double own = std::max(
+        {spike.paused(), spike.waited(), spike.outside - spike.usual_outside, spike.checkpoint});
+    if (own * 2 >= spike.lost()) return false;
+    const double paused = to_seconds(pauses_->of_others(rank_, step.begin, step.end()));
+    const double seconds = to_seconds(step.iteration());
+    return paused > 0 &&
+           (paused >= kMostly * (seconds - step.pace.usual) || seconds - paused <= step.pace.limit);
+  }
+
+  static Spike measured(const Track& track, const Candidate& candidate) {
+    const Step& step = candidate.step;
     return {.step = step.number,
             .start = step.begin,
             .end = step.end(),
@@ -122,11 +240,16 @@ class StepSpike final : public Rule {
             .wait = to_seconds(step.data_wait),
             .usual_wait = track.usual_wait,
             .between = to_seconds(step.between()),
+            .before = to_seconds(step.iteration() - step.duration),
             .usual_between = track.usual_between,
             .outside = to_seconds(step.outside_phases()),
             .usual_outside = track.usual_outside,
-            .checkpoint = track.checkpoint,
-            .loader_started = track.loader_started};
+            .optimizer = to_seconds(step.optimizer),
+            .usual_optimizer = track.usual_optimizer,
+            .checkpoint = candidate.checkpoint,
+            .loader_started = candidate.loader_started || step.opens_epoch,
+            .done = candidate.done,
+            .round = candidate.round};
   }
 
   // A step that is slow enough to come round, whether or not this job often has such steps.
@@ -135,33 +258,39 @@ class StepSpike final : public Rule {
     return to_seconds(step.iteration()) >= least * step.pace.usual;
   }
 
-  void follow_rhythm(Track& track, const Step& step, Verdicts& out) const {
+  void stay_quiet(Track& track, std::int64_t place, Time at, Verdicts& out) const {
     Rhythm& rhythm = track.rhythm;
-    const std::int64_t place = track.place(step);
     const bool known = rhythm.detector.period() > 0;
-    const bool slow = may_recur(step);
-    if (slow) rhythm.note(measured(track, step), place);
-    slow ? rhythm.detector.event(place) : rhythm.detector.quiet(place);
+    rhythm.detector.quiet(place);
+    if (known && rhythm.detector.period() == 0) out.clear(track.periodic_key, at);
+  }
+
+  void follow_rhythm(Track& track, const Spike& spike, const Candidate& candidate,
+                     Verdicts& out) const {
+    Rhythm& rhythm = track.rhythm;
+    const std::int64_t place = candidate.place;
+    const bool known = rhythm.detector.period() > 0;
+    rhythm.note(spike, place);
+    rhythm.detector.event(place);
     if (rhythm.detector.period() == 0) {
-      if (known) out.clear(track.periodic_key, step.end());
+      if (known) out.clear(track.periodic_key, spike.end);
       return;
     }
-    if (known) rhythm.elapsed += to_seconds(step.iteration());
-    if (!slow || !rhythm.detector.is_due(place)) return;
-    const Spike spike = measured(track, step);
+    if (!rhythm.detector.is_due(place)) return;
     if (!known) rhythm.begin(spike, place);
     rhythm.add(spike);
-    report_rhythm(track, out);
+    // Of a rhythm from the beginning on, the pace learns what kinds of steps there are.
+    if (candidate.seen > kPatterns) report_rhythm(track, out);
   }
 
   void report_rhythm(Track& track, Verdicts& out) const {
     Rhythm& rhythm = track.rhythm;
-    if (rhythm.nature && rhythm.mean_ratio() < params_.warning_ratio) return;
     const double percent = 100 * rhythm.share();
     if (percent < kHysteresis * params_.info_percent) {
       return out.clear(track.periodic_key, rhythm.latest.end);
     }
-    rhythm.warned = percent >= params_.warning_percent * (rhythm.warned ? kHysteresis : 1);
+    const double least = warning_percent_of(track, rhythm.detector.period());
+    rhythm.warned = percent >= least * (rhythm.warned ? kHysteresis : 1);
     out.fires({.key = track.periodic_key,
                .at = rhythm.latest.end,
                .severity = rhythm.warned ? Severity::warning : Severity::info,
@@ -170,56 +299,74 @@ class StepSpike final : public Rule {
               [&] { return describe(track); });
   }
 
-  void find_spike(Track& track, const Step& step, bool due, Verdicts& out) const {
-    const double seconds = to_seconds(step.iteration());
-    const bool slow = seconds > step.pace.limit && seconds >= params_.ratio * step.pace.usual;
-    if (!slow) {
-      track.add_normal(step);
-      return end_episode(track, step, out);
+  // A long pause that nothing marks and that comes round is an evaluation or the end of an epoch;
+  // at a round number of steps it may be a checkpoint, whose cost can be less.
+  double warning_percent_of(const Track& track, std::int64_t period) const {
+    const bool may_be_epoch = period >= kEpoch && !RoundSteps::is_multiple(period);
+    const Spike& latest = track.rhythm.latest;
+    const bool pause = track.origin == Origin::log ||
+                       (latest.checkpoint == 0 && latest.paused() >= kMostly * latest.lost());
+    // An optimizer that does more every so many steps is made so.
+    if (latest.in_optimizer() >= kMostly * latest.lost()) return 100;
+    return may_be_epoch && pause ? 100 * kEpochCost : params_.warning_percent;
+  }
+
+  void find_spike(Track& track, const Candidate& candidate, const Spike& spike, bool due,
+                  Verdicts& out) const {
+    const bool slow = spike.seconds > spike.limit && spike.ratio() >= params_.ratio;
+    const bool of_rhythm = due && spike.lost() <= Rhythm::kStandsOut * track.rhythm.mean_lost();
+    if (!slow || of_rhythm) return end_episode(track, candidate.seen, spike.end, out);
+    const bool of_log = track.origin == Origin::log;
+    if (of_log && !track.has_fractions && spike.lost() < kLogSeconds) {
+      return end_episode(track, candidate.seen, spike.end, out);
     }
-    const Spike spike = measured(track, step);
-    Rhythm& rhythm = track.rhythm;
-    if (due && spike.lost() <= Rhythm::kStandsOut * rhythm.mean_lost()) {
-      return end_episode(track, step, out);
+    ScheduledPauses::Cost cost;
+    if (track.origin != Origin::profiler) cost = track.scheduled.cost(spike, of_log);
+    const double most = of_log || cost.between ? kEpochCost
+                        : cost.loader          ? kLoaderCost
+                                               : params_.warning_percent / 100;
+    if (candidate.marked || (cost.expected && cost.share < most)) {
+      const bool quiet = of_log || cost.loader;
+      return report_scheduled(track, candidate, spike, quiet ? 0 : cost.share, out);
     }
-    if (track.origin == Origin::log && is_quiet(track, spike)) {
-      return end_episode(track, step, out);
+    if (track.since_epoch < kFirstOfEpoch && spike.ratio() < kEarlyRatio) {
+      return end_episode(track, candidate.seen, spike.end, out);
     }
-    if (track.origin == Origin::timeline) {
-      const double cost = track.scheduled.cost(spike, false);
-      if (100 * cost < params_.warning_percent) {
-        return report_scheduled(track, step, spike, cost, out);
-      }
-    }
-    begin_episode(track, spike, out);
-    track.episode.add(spike, track.seen);
-    const double percent = 100 * track.episode.lost_share(spike.end);
-    const bool again = track.episode.spikes > 1;
-    const bool costly = again && percent >= params_.warning_percent &&
-                        track.episode.lost >= params_.warning_seconds;
-    const Spike& worst = track.episode.worst;
-    const bool severe =
-        worst.lost() >= params_.warning_seconds && worst.ratio() >= params_.warning_ratio;
+    begin_episode(track, candidate.seen, spike, out);
+    track.episode.add(spike, candidate.seen);
+    if (cost.expected) track.episode.comes_again_in(cost.distance);
+    report_episode(track, spike, out);
+  }
+
+  void report_episode(Track& track, const Spike& spike, Verdicts& out) const {
+    const Episode& episode = track.episode;
+    const Spike& worst = episode.worst;
+    const double percent = 100 * episode.lost_share(spike.end);
+    // Slow steps in a row are a new level, until a usual one follows.
+    const bool costly = episode.spikes > 2 && episode.in_a_row < 3 &&
+                        percent >= params_.warning_percent &&
+                        episode.lost >= params_.warning_seconds;
+    // The first steps of an attempt may show for the first time what comes round in it.
+    const bool early = !episode.expected && worst.done < kEarly && worst.ratio() < kEarlyRatio &&
+                       worst.lost() < kEarlySeconds;
+    const bool between = track.origin == Origin::log || worst.paused() >= kMostly * worst.lost();
+    const bool pause = !episode.expected && between && is_long_pause(worst.lost(), worst.usual);
+    const bool severe = worst.lost() >= params_.warning_seconds &&
+                        worst.ratio() >= params_.warning_ratio && !early && !pause;
     const double least = params_.info_seconds * (track.origin == Origin::profiler ? kRecord : 1);
     out.fires({.key = track.key,
                .at = spike.end,
                .severity = severe || costly ? Severity::warning : Severity::info,
-               .opens = worst.lost() >= least},
+               .opens = worst.lost() >= least || costly},
               [&] { return describe_episode(track); });
   }
 
-  // A log shows neither evaluations nor checkpoints, unless it says so: what comes round is one.
-  static bool is_quiet(Track& track, const Spike& spike) {
-    const bool expected = track.scheduled.cost(spike, true) < kLogCost;
-    return expected || track.marked || spike.lost() < kLogSeconds;
-  }
-
   // Most likely on purpose, and cheap. It is no part of an episode.
-  void report_scheduled(Track& track, const Step& step, const Spike& spike, double cost,
+  void report_scheduled(Track& track, const Candidate& candidate, const Spike& spike, double cost,
                         Verdicts& out) const {
-    end_episode(track, step, out);
+    end_episode(track, candidate.seen, spike.end, out);
     if (track.episode.spikes > 0 || 100 * cost < params_.info_percent) return;
-    track.episode.add(spike, track.seen);
+    track.episode.add(spike, candidate.seen);
     out.fires({.key = track.key,
                .at = spike.end,
                .severity = Severity::info,
@@ -230,9 +377,9 @@ class StepSpike final : public Rule {
   }
 
   // One episode is one size: a far larger slow step begins its own.
-  void begin_episode(Track& track, const Spike& spike, Verdicts& out) const {
+  void begin_episode(Track& track, std::uint64_t seen, const Spike& spike, Verdicts& out) const {
     Episode& episode = track.episode;
-    const bool near = episode.spikes > 0 && track.seen - episode.latest_seen <= kTogether;
+    const bool near = episode.spikes > 0 && seen - episode.latest_seen <= episode.together;
     const bool far_larger = episode.spikes > 0 && spike.lost() >= 3 * episode.worst.lost() &&
                             spike.lost() >= params_.warning_seconds;
     if (near && !far_larger) return;
@@ -241,10 +388,15 @@ class StepSpike final : public Rule {
   }
 
   // A single slow step is over at once; several near each other are over when no more come.
-  void end_episode(Track& track, const Step& step, Verdicts& out) const {
-    if (track.episode.spikes == 0) return;
-    const bool over = track.seen - track.episode.latest_seen > kTogether;
-    if (track.episode.spikes == 1 || over) out.clear(track.key, step.end());
+  void end_episode(Track& track, std::uint64_t seen, Time at, Verdicts& out) const {
+    if (track.episode.spikes == 0 || seen <= track.episode.latest_seen) return;
+    if (track.episode.in_a_row > 2) {
+      track.episode.in_a_row = 0;
+      report_episode(track, track.episode.worst, out);
+    }
+    const bool over = seen - track.episode.latest_seen > track.episode.together;
+    const bool alone = track.episode.spikes == 1 && !track.episode.expected;
+    if (alone || over) out.clear(track.key, at);
     if (over) track.episode = {};
   }
 
@@ -258,6 +410,8 @@ class StepSpike final : public Rule {
   }
 
   Params params_;
+  SubjectId rank_;
+  PauseActivity* pauses_;
   std::vector<Track> tracks_;
   bool warm_ = false;
 };
@@ -267,7 +421,7 @@ class StepSpike final : public Rule {
 const RuleSpec& rule() {
   static const RuleSpec spec = make_spec<StepSpike, Params>(
       {.id = "step_spike",
-       .version = 6,
+       .version = 7,
        .scope = Scope::rank,
        .summary = "A step takes far longer than the others, once, repeatedly or at a fixed "
                   "interval.",

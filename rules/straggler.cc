@@ -11,6 +11,7 @@
 #include "rules/cycle_cost.h"
 #include "rules/cycle_evidence.h"
 #include "rules/format.h"
+#include "rules/late_rank.h"
 #include "rules/step_aligner.h"
 #include "trainwatch/json_writer.h"
 #include "trainwatch/rank_times.h"
@@ -31,6 +32,8 @@ constexpr std::size_t kMostRanks = 16384;
 constexpr double kMinChange = 1.5;   // times the delay
 constexpr double kLostShare = 0.05;  // of the late steps, for a warning
 constexpr double kHint = 0.05;       // a chance at which a rank that is far behind is worth knowing
+constexpr double kStays = 0.7;       // of that, while an alert is open
+constexpr double kLeastLost = 1.5;   // seconds
 constexpr std::int64_t kFewestSteps = 3;
 constexpr std::int64_t kMostJudged = std::int64_t{1} << 40U;
 
@@ -106,12 +109,42 @@ class Straggler final : public Rule {
   }
   void on_end(Time, Verdicts& out) override { add(steps_.end(), out); }
 
+  // Of jobs with timelines; profiler cycles say more.
+  void on_booked(const BookedIteration& iteration, Verdicts& out) override {
+    if (judged_ > 0) return;
+    late_.add(iteration);
+    const LateRank::Late* const worst = late_.worst();
+    const std::string key = worst == nullptr ? std::string{} : key_of(worst->rank) + "/timeline";
+    if (key != late_key_ && !late_key_.empty()) {
+      out.clear(late_key_, iteration.to);
+      late_key_.clear();
+    }
+    if (worst == nullptr) return;
+    const bool open = key == late_key_;
+    const double share = late_.share(*worst);
+    if (!late_.is_always(*worst) || share < (open ? kStays : 1) * kLostShare) {
+      if (open) out.clear(key, iteration.to);
+      if (open && out.firings(key) == 0) late_key_.clear();
+      return;
+    }
+    if (!open && worst->lost < kLeastLost) return;
+    late_key_ = key;
+    out.fires({.key = key,
+               .at = iteration.to,
+               .amount = static_cast<std::uint64_t>(worst->lost),
+               .figure = share,
+               .opens = true},
+              [&] { return describe(iteration, *worst, share); });
+  }
+
   void state(StateIo& io) override {
     io(steps_);
     io(records_);
     io(evidence_);
     io(judged_);
     io(too_few_);
+    io(late_);
+    io(late_key_);
     if (judged_ < 0 || judged_ > kMostJudged) io.fail();
     if (records_.size() > kMostRanks) io.fail();
     for (const auto& [rank, record] : records_) {
@@ -145,6 +178,8 @@ class Straggler final : public Rule {
     records_.clear();
     evidence_ = {};
     judged_ = 0;
+    late_ = {};
+    late_key_.clear();
   }
 
   void add(const JobStep& step, Verdicts& out) {
@@ -245,6 +280,42 @@ class Straggler final : public Rule {
     return verdict;
   }
 
+  Verdict describe(const BookedIteration& iteration, const LateRank::Late& late,
+                   double share) const {
+    Verdict verdict;
+    verdict.subject = late.rank;
+    verdict.step = iteration.last_step;
+    verdict.since = late.since;
+    verdict.window_start = late.since;
+    verdict.window_end = iteration.to;
+    verdict.lost_seconds = verdict.window_lost_seconds = std::min(late.lost, late_.elapsed(late));
+    verdict.value = 100 * share;
+    verdict.threshold = 100 * kLostShare;
+    verdict.unit = "percent";
+    verdict.summary = "The others wait for " + name_of(late.rank) + " in " +
+                      format::percent(100 * share) + " of the time; lost since step " +
+                      std::to_string(late.since_step) + ": " + format::seconds(late.lost) + " of " +
+                      format::seconds(late_.elapsed(late)) + format::saving(share) + ".";
+    verdict.cause = {CauseName::straggler,
+                     1,
+                     "Its own work, without its waits for others, takes longer than that of the "
+                     "other ranks.",
+                     {}};
+    verdict.evidence = JsonWriter{}
+                           .begin_object()
+                           .field("since", to_rfc3339(late.since))
+                           .field("since_step", late.since_step)
+                           .field("late_seconds", late.lost)
+                           .field("late_percent", 100 * share)
+                           .field("waiting_measured_by", "timelines")
+                           .end_object()
+                           .take();
+    verdict.next =
+        "Look at that rank's GPU (clocks, temperature, other processes), its host and its share of "
+        "the data; if the hardware is at fault, replace the node.";
+    return verdict;
+  }
+
   static std::string evidence(const RankStep& rank, const Record& record, const Sums& sums,
                               std::size_t ranks) {
     return JsonWriter{}
@@ -271,6 +342,8 @@ class Straggler final : public Rule {
   CycleEvidence evidence_;
   std::int64_t judged_ = 0;  // steps
   bool too_few_ = false;     // ranks have the latest step
+  LateRank late_;
+  std::string late_key_;  // of the open alert about timelines
 };
 
 }  // namespace
@@ -278,14 +351,15 @@ class Straggler final : public Rule {
 const RuleSpec& rule() {
   static const RuleSpec spec = make_spec<Straggler, Params>(
       {.id = "straggler",
-       .version = 4,
+       .version = 5,
        .scope = Scope::job,
        .summary = "One rank is slower than the others, which wait for it.",
        .doc =
            "A rank whose own time in a profiled step, without exposed waiting in collectives, is "
            "6 % above the median of the ranks and the longest, more often within the last "
            "`window` steps than chance explains: a binomial test over the steps in which any rank "
-           "was late. Only durations are compared, never clocks.",
+           "was late. Of timelines, a rank whose own work makes the others wait for 5 % of the "
+           "time, and that comes last nearly always. Only durations are compared, never clocks.",
        .incident = {.specificity = 75}},
       {field("error_rate", &Params::error_rate, 0, 1,
              "Probability of an alert in a job whose ranks take turns at being late."),

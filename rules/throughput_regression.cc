@@ -24,27 +24,43 @@ struct Params {
   double critical_seconds = 300;
 };
 
-constexpr std::int64_t kSure = 20;    // iterations in a row that rule out a planned change
-constexpr double kCovered = 0.5;      // of the lost time, to name a cause
-constexpr double kSlow = 1.0 / 200;   // weight of an iteration in what was usual before
-constexpr double kQuick = 1.0 / 15;   // and in what is usual now
-constexpr double kHysteresis = 0.85;  // critical ends at this share of where it began
-constexpr double kFarLonger = 2;      // times what is usual now
-constexpr double kSlowest = 0.98;     // of the worst: no better
-constexpr double kLater = 5;          // iterations
-constexpr double kMinChange = 1.25;   // times the value of the last update
+constexpr std::int64_t kSure = 20;           // iterations in a row that rule out a planned change
+constexpr double kCovered = 0.5;             // of the lost time, to name a cause
+constexpr double kSlow = 1.0 / 200;          // weight of an iteration in what was usual before
+constexpr double kQuick = 1.0 / 15;          // and in what is usual now
+constexpr double kHysteresis = 0.85;         // critical ends at this share of where it began
+constexpr double kFarLonger = 2;             // times what is usual now
+constexpr std::uint64_t kBurstsApart = 400;  // iterations
+constexpr double kSlowest = 0.98;            // of the worst: no better
+constexpr double kLater = 5;                 // iterations
+constexpr double kMinChange = 1.25;          // times the value of the last update
 
 struct Track {
   Parts before;
   Parts now;
-  Parts slowest;           // what `now` was when it was at its worst
-  double lost = 0;         // seconds since the change
-  double elapsed = 0;      // seconds since the change
-  std::uint64_t warm = 0;  // iterations of the attempt that were compared
+  Parts slowest;                 // what `now` was when it was at its worst
+  Parts earlier;                 // of the attempt before
+  Time began{};                  // this attempt
+  Time latest{};                 // end of the last iteration
+  bool knows_waits = false;      // as a step ends
+  bool waits_come_late = false;  // from another file
+  std::uint32_t world = 0;       // ranks; 0: not known
+  bool other_world = false;      // than in the attempt before
+  std::uint64_t bursts = 0;      // slow times lately
+  std::uint64_t quiet = 0;       // iterations since the last
+  double lost = 0;               // seconds since the change
+  double elapsed = 0;            // seconds since the change
+  std::uint64_t warm = 0;        // iterations of the attempt that were compared
   bool critical = false;
   Stages stages;
   std::int64_t other = 0;   // iterations in a row that no longer batches explain
   bool far_longer = false;  // the iteration before
+
+  // The training was started again, and has been slower since.
+  bool is_slower_than_earlier(const Pace& pace) const { return pace.changed_at <= began; }
+  const Parts& parts_before(const Pace& pace) const {
+    return is_slower_than_earlier(pace) ? earlier : before;
+  }
 
   // A checkpoint or a stall is none of what an iteration usually consists of; several in a row are.
   bool is_single_pause(const Step& step) {
@@ -57,6 +73,15 @@ struct Track {
     io(before);
     io(now);
     io(slowest);
+    io(earlier);
+    io(began);
+    io(latest);
+    io(knows_waits);
+    io(waits_come_late);
+    io(world);
+    io(other_world);
+    io(bursts);
+    io(quiet);
     io(lost);
     io(elapsed);
     io(warm);
@@ -82,16 +107,44 @@ class ThroughputRegression final : public Rule {
 
   void on_step(const Step& step, Verdicts& out) override {
     if (step.mode == Mode::eval) return;  // its beginning is always slow, and it is no training
+    Track& track = tracks_[{step.mode, step.origin}];
+    if (track.waits_come_late && !step.opens_attempt) return;
+    track.knows_waits = track.knows_waits || step.data_wait > Nanos{};
+    take(track, step, out);
+  }
+
+  // Where the waits are in another file, each step is judged once it has its own: live and replay
+  // differ in what was read before it.
+  void on_complete_step(const Step& step, Verdicts& out) override {
+    if (step.mode == Mode::eval) return;
+    Track& track = tracks_[{step.mode, step.origin}];
+    track.waits_come_late =
+        track.waits_come_late || (!track.knows_waits && step.data_wait > Nanos{});
+    if (track.waits_come_late && step.end() > track.latest) take(track, step, out);
+  }
+
+  void take(Track& track, const Step& step, Verdicts& out) {
+    track.latest = std::max(track.latest, step.end());
     if (step.restarts) rates_.restart(step.end(), out);
     const std::string& key = track_key(step.mode, step.origin);
-    Track& track = tracks_[{step.mode, step.origin}];
     if (step.opens_attempt) {
+      const Parts earlier = track.before.total > 0 ? track.before : track.earlier;
+      const bool late = track.waits_come_late;
+      const std::uint32_t world = track.world;
       track = {};
+      track.earlier = earlier;
+      track.waits_come_late = late;
+      track.world = step.world;
+      track.other_world = world != 0 && step.world != 0 && step.world != world;
+      track.latest = step.end();
+      track.began = step.begin;
       return out.clear(key, step.end());
     }
     if (step.opens_epoch) return;
     warm_ = warm_ || step.pace.warm();
-    const bool changed = step.pace.reference > 0;
+    // Fewer ranks take longer for the same work.
+    const bool other = track.other_world && track.is_slower_than_earlier(step.pace);
+    const bool changed = step.pace.reference > 0 && !other;
     // What compiles in the first iterations says nothing about the others.
     if (track.warm > 0 || step.pace.warm()) ++track.warm;
     const double alone = 1 / static_cast<double>(std::max<std::uint64_t>(track.warm, 1));
@@ -104,11 +157,12 @@ class ThroughputRegression final : public Rule {
       track.critical = false;
       track.stages = {};
       track.other = 0;
-      return out.clear(key, step.end());
+      return end_burst(track, key, step.end(), out);
     }
+    track.quiet = 0;
     lose(track, step);
     track.stages.look_at(step.pace);
-    const bool planned = is_planned(track, out.firings(key) > 0);
+    const bool planned = is_planned(track, step.pace, out.firings(key) > 0);
     const double ratio = params_.critical_ratio * (track.critical ? kHysteresis : 1);
     track.critical = !planned && step.pace.recent >= ratio * step.pace.reference &&
                      track.elapsed >= params_.critical_seconds;
@@ -149,8 +203,8 @@ class ThroughputRegression final : public Rule {
   // Longer sequences or larger batches: nothing is lost. Where the phases are known they say so.
   // Elsewhere a stage of a curriculum and a slower machine are the same numbers, but the machine
   // knows no round steps.
-  static bool is_planned(Track& track, bool known) {
-    const Growth growth(track.before, track.now);
+  static bool is_planned(Track& track, const Pace& pace, bool known) {
+    const Growth growth(track.parts_before(pace), track.now);
     const bool stages = track.stages.alone() && growth.may_be_of_batches();
     if (growth.is_of_batches() || stages) {
       track.other = 0;
@@ -159,6 +213,15 @@ class ThroughputRegression final : public Rule {
     if (!known) track.other = kSure;
     track.other = std::min(track.other + 1, kSure);
     return track.other < kSure;
+  }
+
+  // Slow times that come again and again are one alert: the second one stays open for a while.
+  static void end_burst(Track& track, const std::string& key, Time at, Verdicts& out) {
+    if (out.firings(key) > 0 && track.quiet == 0) ++track.bursts;
+    ++track.quiet;
+    if (track.quiet > kBurstsApart) track.bursts = 0;
+    if (track.bursts > 1 && track.quiet <= kBurstsApart) return out.holds(key);
+    out.clear(key, at);
   }
 
   // What was lost before the change was certain is estimated from the level.
@@ -171,7 +234,7 @@ class ThroughputRegression final : public Rule {
       return;
     }
     track.elapsed += iteration * step.steps;
-    track.lost += std::max(iteration - pace.reference, 0.0) * step.steps;
+    track.lost += std::max(iteration - pace.expected(), 0.0) * step.steps;
   }
 
   bool has_peers() const {
@@ -184,8 +247,9 @@ class ThroughputRegression final : public Rule {
   }
 
   // While it was at its worst: an alert that ends still says why there was one.
-  Cause cause_of(const Track& track) const {
-    const Growth growth(track.before, track.slowest);
+  Cause cause_of(const Track& track, const Pace& pace) const {
+    const Parts& before = track.parts_before(pace);
+    const Growth growth(before, track.slowest);
     if (growth.total() <= 0) return {};
     const auto share = [&](double seconds) {
       return std::clamp(seconds / growth.total(), 0.0, 1.0);
@@ -194,14 +258,14 @@ class ThroughputRegression final : public Rule {
       return {CauseName::input_wait,
               share(growth.waits()),
               "A step waits " + format::seconds(track.slowest.wait) + " for its input; before, " +
-                  format::seconds(track.before.wait) + ".",
+                  format::seconds(before.wait) + ".",
               {}};
     }
     if (growth.is_of_computation()) {
       return {CauseName::compute_growth,
               std::max(share(growth.forward() + growth.backward()), kCovered),
               "The forward pass takes " + format::seconds(track.slowest.forward) + "; before, " +
-                  format::seconds(track.before.forward) + ".",
+                  format::seconds(before.forward) + ".",
               {}};
     }
     if (share(growth.outside()) >= kCovered) {
@@ -209,7 +273,7 @@ class ThroughputRegression final : public Rule {
               share(growth.outside()),
               format::seconds(track.slowest.outside) +
                   " of a step lie outside Forward, Backward and Optimizer; before, " +
-                  format::seconds(track.before.outside) + ".",
+                  format::seconds(before.outside) + ".",
               {}};
     }
     if (growth.is_of_waiting_for_ranks() && has_peers()) {
@@ -217,14 +281,14 @@ class ThroughputRegression final : public Rule {
               share(growth.backward()),
               "The backward pass, in which ranks wait for each other, takes " +
                   format::seconds(track.slowest.backward) + "; before, " +
-                  format::seconds(track.before.backward) + ". The forward pass is as before.",
+                  format::seconds(before.backward) + ". The forward pass is as before.",
               {}};
     }
     if (!growth.hides_computation() && share(growth.between()) >= kCovered) {
       return {CauseName::host_pause,
               share(growth.between()),
               format::seconds(track.slowest.between) + " pass between two steps; before, " +
-                  format::seconds(track.before.between) + ".",
+                  format::seconds(before.between) + ".",
               {}};
     }
     return {};
@@ -247,13 +311,15 @@ class ThroughputRegression final : public Rule {
     verdict.unit = "seconds";
     verdict.summary =
         "Training is " + format::figure(pace.recent / pace.reference) + "x slower" +
+        (track.is_slower_than_earlier(pace) ? " than before it was started again,"
+                                            : std::string()) +
         (pace.changed_step == kNoStep ? std::string()
                                       : " since step " + std::to_string(pace.changed_step)) +
         ": an iteration takes " + format::seconds(pace.recent) + " instead of " +
         format::seconds(pace.reference) + "; lost so far: " + format::seconds(track.lost) + " of " +
         format::seconds(track.elapsed) + ", " + format::percent(100 * share) +
         format::saving(share) + ".";
-    verdict.cause = cause_of(track);
+    verdict.cause = cause_of(track, pace);
     if (planned) verdict.summary += " Longer sequences or larger batches would explain it.";
     // A rank that knows why speaks for those that wait for it.
     if (verdict.cause.name == CauseName::unattributed) {
@@ -269,9 +335,9 @@ class ThroughputRegression final : public Rule {
         .field("lost_seconds", track.lost)
         .field("lost_percent", 100 * share)
         .field("data_wait_seconds", track.now.wait)
-        .field("before_data_wait_seconds", track.before.wait)
+        .field("before_data_wait_seconds", track.parts_before(pace).wait)
         .field("between_steps_seconds", track.now.between)
-        .field("before_between_steps_seconds", track.before.between)
+        .field("before_between_steps_seconds", track.parts_before(pace).between)
         .field("mode", to_string(step.mode))
         .field("origin", to_string(step.origin));
     verdict.evidence = json.end_object().take();
@@ -294,7 +360,7 @@ class ThroughputRegression final : public Rule {
 const RuleSpec& rule() {
   static const RuleSpec spec = make_spec<ThroughputRegression, Params>(
       {.id = "throughput_regression",
-       .version = 5,
+       .version = 6,
        .scope = Scope::rank,
        .summary = "Training has become slower and stays so.",
        .doc = "Per mode and writer: the level of the iteration times rose by 8 % or more and "

@@ -115,6 +115,7 @@ struct Step {
   Origin origin = Origin::timeline;
   std::uint32_t steps = 1;     // of a log: the iterations that it is the mean of
   std::uint32_t attempt = 1;   // of the rank: how often its training was started
+  std::uint32_t world = 0;     // ranks of the job, as it opens an attempt; 0: not known
   bool opens_attempt = false;  // nothing is known of the time before it; first of its mode
   bool restarts = false;       // the first of all of an attempt that is not the first
   bool estimated = false;      // of a log: nothing says when it ended
@@ -153,6 +154,7 @@ struct Step {
     io(origin);
     io(steps);
     io(attempt);
+    io(world);
     io(opens_attempt);
     io(restarts);
     io(estimated);

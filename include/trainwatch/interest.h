@@ -22,6 +22,7 @@ struct Interest {
   bool complete_steps = false;
   bool logged_steps = false;  // those of origin `log` as well
   bool hangs = false;
+  bool booked = false;
   bool run_ends = false;
   bool gpu_reports = false;
   bool notes = false;
@@ -32,7 +33,7 @@ struct Interest {
   // Who asks for nothing says nothing.
   bool none() const {
     return samples.empty() && spans.empty() && !steps && !complete_steps && !cycles && !hangs &&
-           !run_ends && !gpu_reports && !notes && !scalars && !tensors && !ticks && !end;
+           !booked && !run_ends && !gpu_reports && !notes && !scalars && !tensors && !ticks && !end;
   }
 };
 

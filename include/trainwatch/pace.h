@@ -17,6 +17,8 @@ struct Pace {
   double limit = 0;    // what takes longer is beyond the learned tail
   double longest = 0;  // that the job takes now and then, as for a checkpoint or an evaluation
   // With this iteration.
+  double scale = 1;      // times the time of a mean iteration, that one of its kind and with its
+                         // work takes; `recent` and `reference` are of a mean one
   double recent = 0;     // the median of the last ones; 0 while `reference` is
   double reference = 0;  // the usual time before it changed for the worse and stayed there; 0: no
                          // such change
@@ -25,6 +27,9 @@ struct Pace {
   // The last rise of the level; there may be several while it is worse.
   std::int64_t rise_step = -1;
   double rise = 0;  // to so many times the level before; 0: unknown, it crept
+
+  // What this iteration would take at the level before; while there is one.
+  double expected() const { return reference * scale; }
 
   bool warm() const { return usual > 0; }
   // Without an iteration for so long, the job stands still.

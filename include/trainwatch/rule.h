@@ -45,6 +45,7 @@
 
 namespace trainwatch {
 
+struct BookedIteration;
 struct CycleSummary;
 struct GpuReport;
 struct HangFinding;
@@ -65,7 +66,9 @@ class Rule {
   virtual void on_span(const Span&, Verdicts&) {}           // of RuleText::spans
   virtual void on_cycle(const CycleSummary&, Verdicts&) {}  // a rank's profiler cycle, complete
   virtual void on_hang(const HangFinding&, Verdicts&) {}    // of a job: its ranks' dumps
-  virtual void on_run_end(const RunEnding&, Verdicts&) {}   // of a job; also that it continues
+  // Of a job with several ranks, in order.
+  virtual void on_booked(const BookedIteration&, Verdicts&) {}
+  virtual void on_run_end(const RunEnding&, Verdicts&) {}  // of a job; also that it continues
   virtual void on_gpu_report(const GpuReport&, Verdicts&) {}
   virtual void on_note(const SourceNote&, Verdicts&) {}  // of a timeline
   virtual void on_scalar(const Scalar&, Verdicts&) {}    // what the job logs about itself
@@ -148,11 +151,25 @@ class CheckpointActivity {
   virtual Time latest(SubjectId rank, Time from, Time to) const = 0;
 };
 
+// The pauses that the ranks of a job mark in their timelines: checkpoints and evaluations.
+class PauseActivity {
+ public:
+  virtual ~PauseActivity() = default;
+  // How much of [from, to] another rank of this rank's job spent in them; of several, the most.
+  virtual Nanos of_others(SubjectId rank, Time from, Time to) const = 0;
+  // The timelines of all other ranks of its job were read to `time`, so that the pauses until then
+  // are known.
+  virtual bool passed(SubjectId rank, Time time) = 0;
+  // Its job has other ranks, as far as is known.
+  virtual bool has_others(SubjectId rank) = 0;
+};
+
 struct RuleContext {
   const Interner& interner;
   SubjectId subject;                                // the subject of this instance
   const NodeActivity* node = nullptr;               // null: nothing is known of nodes
   const CheckpointActivity* checkpoints = nullptr;  // null: nothing is known of files
+  PauseActivity* pauses = nullptr;                  // null: nothing is known of other ranks
 };
 
 // How alerts of a rule join those of others (pipeline/engine/incidents.h).
@@ -371,6 +388,7 @@ Interest interest_of(const RuleText& text) {
   interest.steps = overrides(&Rule::on_step, &RuleType::on_step);
   interest.complete_steps = overrides(&Rule::on_complete_step, &RuleType::on_complete_step);
   interest.hangs = overrides(&Rule::on_hang, &RuleType::on_hang);
+  interest.booked = overrides(&Rule::on_booked, &RuleType::on_booked);
   interest.run_ends = overrides(&Rule::on_run_end, &RuleType::on_run_end);
   interest.gpu_reports = overrides(&Rule::on_gpu_report, &RuleType::on_gpu_report);
   interest.notes = overrides(&Rule::on_note, &RuleType::on_note);

@@ -34,6 +34,8 @@ enum class ScalarKind : std::uint8_t {
   epoch,
   total_steps,
   elapsed_seconds,  // since the process, or its training, began
+  step_tokens,      // of one iteration, or of all so far
+  step_size,        // of one iteration: its samples, or the length of its sequences
   count_,
 };
 
@@ -58,6 +60,8 @@ inline std::string_view to_string(ScalarKind kind) {
       "epoch",
       "total_steps",
       "elapsed_seconds",
+      "step_tokens",
+      "step_size",
   };
   static_assert(std::size(kNames) == static_cast<std::size_t>(ScalarKind::count_));
   return kNames[static_cast<std::size_t>(kind)];

@@ -139,6 +139,20 @@ constexpr WordRow kWordRows[] = {
     {ScalarKind::total_steps, "total|max", "steps|iterations|iters", "env|time|timesteps"},
 };
 
+// Names of how much one iteration has to do; other words would make it something else.
+ScalarKind size_of(const TagWords& tag) {
+  constexpr std::string_view kOfBatches =
+      "batch|batches|train|num|n|the|in|per|step|total|local|global|size|length|len|seq|sequence|"
+      "token|tokens|seen|consumed|max|padded|avg|average|mean";
+  for (std::size_t i = 0; i < tag.size(); ++i) {
+    if (!tag.is(i, kOfBatches)) return ScalarKind::other;
+  }
+  if (tag.has("token|tokens")) return ScalarKind::step_tokens;
+  if (tag.has("batch") && tag.has("size")) return ScalarKind::step_size;
+  const bool length = tag.has("seq|sequence") && tag.has("len|length");
+  return length ? ScalarKind::step_size : ScalarKind::other;
+}
+
 constexpr std::string_view kLosses =
     "loss|losses|xent|crossentropy|nll|trainloss|valloss|testloss|logloss|mlogloss";
 // What is said of a loss, and is none.
@@ -207,6 +221,7 @@ ScalarMeaning meaning_of(const TagWords& tag, bool percent) {
   }
   if (is_elapsed(tag)) return {elapsed_seconds, seconds_in(tag)};
   if (is_loss(tag)) return {loss};
+  if (const ScalarKind size = size_of(tag); size != other) return {size};
   const bool counts_epochs =
       tag.is(tag.size() - 1, "epoch") && (tag.size() == 1 || tag.is(0, "train|trainer|training"));
   return counts_epochs && tag.size() <= 2 ? ScalarMeaning{epoch} : ScalarMeaning{};

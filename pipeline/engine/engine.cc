@@ -23,7 +23,7 @@ constexpr std::size_t kLargeBatch = 512;
 Engine::Engine(std::vector<RuleConfig> rules, AnalysisList analyses, RunBoth run_both)
     : run_both_(std::move(run_both)),
       host_(std::make_unique<RuleHost>(std::move(rules), interner_, outputs(), &system_,
-                                       &checkpoints_)),
+                                       &checkpoints_, &pauses_)),
       analyses_(std::move(analyses), interner_) {}
 
 Engine::~Engine() = default;
@@ -95,7 +95,6 @@ void Engine::on(const RunNote& note) {
 
 // A log shows that training paused on purpose, between two of its records, up to then.
 void Engine::on_logged_pause(SubjectId subject, Time to, double seconds, SpanKind kind) {
-  if (subject == SubjectId::none) return;
   Span pause;
   pause.duration = std::min(from_seconds(std::max(seconds, 0.0)), std::max(to - Time{}, Nanos{}));
   pause.start = to - pause.duration;
@@ -142,6 +141,7 @@ void Engine::on(const Span& span) {
   last_seen_.saw(span.subject);
   metrics_.on(span);
   spans_.on(span);
+  pauses_.on(span);
   if (ledger_.on(span)) {
     const SourceNote note{span.end(), {}, SourceNote::Kind::timeline_goes_on, span.subject};
     host_->on(note);
@@ -200,9 +200,7 @@ void Engine::on_logged(const Step& step) {
   if (const auto written = step.is_single() ? checkpoints_.during(step) : std::nullopt) {
     host_->on(*written);
   }
-  step_attempt_ = step.attempt;
-  host_->on(step);
-  step_attempt_ = 0;
+  judge(step);
   if (!logged_steps_.is_last(step)) return;
   const SourceNote end{step.end(), {}, SourceNote::Kind::timeline_closed, step.subject};
   ledger_.on(end);
@@ -210,6 +208,7 @@ void Engine::on_logged(const Step& step) {
 }
 
 void Engine::on(const Step& step) {
+  if (step.origin == Origin::timeline) note_pause(step);
   step_feed_.add(step);
   metrics_.on(step);
   ledger_.on(step);
@@ -221,9 +220,35 @@ void Engine::on(const Step& step) {
     if (!marked) host_->on(*written);
     if (!marked) history_.on(*written);
   }
+  judge(step);
+}
+
+void Engine::judge(const Step& step) {
   step_attempt_ = step.attempt;
-  host_->on(step);
+  if (step.opens_attempt) {
+    Step opening = step;
+    opening.world = world_of(step.subject);
+    host_->on(opening);
+  } else {
+    host_->on(step);
+  }
   step_attempt_ = 0;
+}
+
+std::uint32_t Engine::world_of(SubjectId rank) const {
+  const std::string& job = interner_.subjects[rank].job;
+  const auto run = ledger_.runs().find(interner_.subjects.find({job, "", kNoRank, ""}));
+  return run == ledger_.runs().end() ? 0 : run->second.world_size();
+}
+
+// What a rank does for long between its steps, or waits for, holds up the others.
+void Engine::note_pause(const Step& step) {
+  pauses_.reached(step.subject, step.end());
+  const bool hides = step.forward > Nanos{} && step.backward == Nanos{};
+  const Nanos own =
+      std::max({hides ? Nanos{} : step.between(), step.data_wait, step.outside_phases()});
+  if (own * 2 < step.iteration() || to_seconds(own) < 2 * step.pace.usual) return;
+  pauses_.paused(step.subject, step.begin, step.begin + own);
 }
 
 void Engine::on_complete_steps() {
@@ -317,6 +342,7 @@ void Engine::writer_gone(const RankProcess& writer) {
 }
 
 void Engine::report_endings() {
+  ledger_.take_iterations([this](const BookedIteration& iteration) { host_->on(iteration); });
   for (const RunEnding& ending : ledger_.take_endings()) host_->on(ending);
 }
 
@@ -468,8 +494,8 @@ void Engine::reconfigure(std::vector<RuleConfig> rules) {
   for (const auto& [key, value] : saved.changed()) {
     if (value) rows.emplace(key, *value);
   }
-  host_ =
-      std::make_unique<RuleHost>(std::move(rules), interner_, outputs(), &system_, &checkpoints_);
+  host_ = std::make_unique<RuleHost>(std::move(rules), interner_, outputs(), &system_,
+                                     &checkpoints_, &pauses_);
   book_.load(rows, host_->rules(), host_->load(rows), latest_);
   pending_causes_.clear();
   host_->want_times(book_.waiting());

@@ -18,6 +18,7 @@
 #include "pipeline/analysis/core/cycle_history.h"
 #include "pipeline/analysis/core/gpu_metrics.h"
 #include "pipeline/analysis/core/iteration_tracker.h"
+#include "pipeline/analysis/core/job_pauses.h"
 #include "pipeline/analysis/core/latest_samples.h"
 #include "pipeline/analysis/core/logged_steps.h"
 #include "pipeline/analysis/core/scalar_metrics.h"
@@ -161,6 +162,9 @@ class Engine final : RuleHost::Outputs {
   void on_complete_logged_steps();
   void on_hangs(std::vector<HangFinding> findings);
   void report_endings();
+  std::uint32_t world_of(SubjectId rank) const;
+  void judge(const Step& step);
+  void note_pause(const Step& step);
   void end(const std::vector<Ledger::Ended>& runs);
   std::uint32_t attempt_of(const AlertBook::Source& source) const;
   void on_verdict(const AlertBook::Source& source, Verdict verdict);
@@ -175,6 +179,7 @@ class Engine final : RuleHost::Outputs {
   SystemHistory system_{interner_};
   SpanHistory spans_;
   CheckpointHistory checkpoints_{interner_};
+  JobPauses pauses_{interner_};
   CycleHistory cycles_;
   HangTracker hangs_;
   Time latest_ = kNoTime;

@@ -25,6 +25,7 @@ void Engine::save(StateRows& rows, bool all) {
   if (checkpoints_.take_changed() || all) {
     rows.put("checkpoint_writes", [&](StateIo& io) { io(checkpoints_); });
   }
+  if (pauses_.take_changed() || all) rows.put("job_pauses", [&](StateIo& io) { io(pauses_); });
   hangs_.save(rows, all);
   metrics_.save(rows, all);
   latest_samples_.save(rows, all);
@@ -56,6 +57,7 @@ bool Engine::load_aged(const SavedState& saved) {
                      iterations_.load(saved) && logged_steps_.load(saved) && ledger_.load(saved) &&
                      spans_.load(saved) &&
                      load_row(saved, "checkpoint_writes", [&](StateIo& io) { io(checkpoints_); }) &&
+                     load_row(saved, "job_pauses", [&](StateIo& io) { io(pauses_); }) &&
                      hangs_.load(saved) && metrics_.load(saved) && latest_samples_.load(saved) &&
                      load_row(saved, "scalars", [&](StateIo& io) { io(scalar_metrics_); }) &&
                      load_row(saved, "gpu_metrics", [&](StateIo& io) { io(gpu_metrics_); }) &&

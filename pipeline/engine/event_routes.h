@@ -30,6 +30,7 @@ class EventRoutes {
   }
   const Takers& cycles() const { return cycles_; }
   const Takers& hangs() const { return hangs_; }
+  const Takers& booked() const { return booked_; }
   const Takers& run_ends() const { return run_ends_; }
   const Takers& gpu_reports() const { return gpu_reports_; }
   const Takers& complete_steps(Origin origin) const {
@@ -53,6 +54,7 @@ class EventRoutes {
     if (interest.steps && interest.logged_steps) logged_steps_.push_back(place);
     if (interest.cycles) cycles_.push_back(place);
     if (interest.hangs) hangs_.push_back(place);
+    if (interest.booked) booked_.push_back(place);
     if (interest.run_ends) run_ends_.push_back(place);
     if (interest.gpu_reports) gpu_reports_.push_back(place);
     if (interest.complete_steps) complete_steps_.push_back(place);
@@ -71,6 +73,7 @@ class EventRoutes {
   Takers logged_steps_;
   Takers cycles_;
   Takers hangs_;
+  Takers booked_;
   Takers run_ends_;
   Takers gpu_reports_;
   Takers complete_steps_;

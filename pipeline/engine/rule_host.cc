@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <string>
 
+#include "trainwatch/booked_iteration.h"
 #include "trainwatch/cycle_summary.h"
 #include "trainwatch/gpu_report.h"
 #include "trainwatch/hang.h"
@@ -13,7 +14,8 @@
 namespace trainwatch {
 
 RuleHost::RuleHost(std::vector<RuleConfig> rules, const Interner& interner, Outputs& outputs,
-                   const NodeActivity* node, const CheckpointActivity* checkpoints)
+                   const NodeActivity* node, const CheckpointActivity* checkpoints,
+                   PauseActivity* pauses)
     : rules_(std::move(rules)),
       routes_(rules_,
               [](const RuleConfig& rule) -> const Interest& { return rule.spec->interest; }),
@@ -21,6 +23,7 @@ RuleHost::RuleHost(std::vector<RuleConfig> rules, const Interner& interner, Outp
       outputs_(outputs),
       node_(node),
       checkpoints_(checkpoints),
+      pauses_(pauses),
       evaluations_(rules_.size()),
       tallies_(rules_.size()),
       by_subject_(rules_.size()),
@@ -89,6 +92,12 @@ void RuleHost::on_complete(const Step& step) {
 void RuleHost::on(const CycleSummary& cycle) {
   for (const std::uint32_t rule : routes_.cycles()) {
     run<&Rule::on_cycle>(*instance(rule, cycle.subject), time_from_ns(cycle.end_ns()), cycle);
+  }
+}
+
+void RuleHost::on(const BookedIteration& iteration) {
+  for (const std::uint32_t rule : routes_.booked()) {
+    run<&Rule::on_booked>(*instance(rule, iteration.job), iteration.to, iteration);
   }
 }
 

@@ -39,7 +39,8 @@ class RuleHost {
 
   // `node` outlives the host; null: rules know nothing of nodes.
   RuleHost(std::vector<RuleConfig> rules, const Interner& interner, Outputs& outputs,
-           const NodeActivity* node = nullptr, const CheckpointActivity* checkpoints = nullptr);
+           const NodeActivity* node = nullptr, const CheckpointActivity* checkpoints = nullptr,
+           PauseActivity* pauses = nullptr);
 
   void on(const Sample& sample) {
     for (const std::uint32_t rule : routes_.of(sample)) {
@@ -51,6 +52,7 @@ class RuleHost {
   void on_complete(const Step& step);
   void on(const CycleSummary& cycle);
   void on(const HangFinding& finding);
+  void on(const BookedIteration& iteration);
   void on(const RunEnding& ending);
   void on(const GpuReport& report);
   void on(const SourceNote& note);
@@ -117,7 +119,7 @@ class RuleHost {
   // The instance of a scope key, made if new.
   Instance* own_instance(std::uint32_t rule, SubjectId key);
   RuleContext context_of(SubjectId key) const {
-    return RuleContext{interner_, key, node_, checkpoints_};
+    return RuleContext{interner_, key, node_, checkpoints_, pauses_};
   }
   void save_instance(StateRows& rows, const Instance& instance) const;
   void load_instance(std::uint32_t rule, SubjectId subject, StateIo io);
@@ -147,6 +149,7 @@ class RuleHost {
   Outputs& outputs_;
   const NodeActivity* node_;
   const CheckpointActivity* checkpoints_;
+  PauseActivity* pauses_;
   bool want_times_ = false;
   std::vector<std::uint64_t> evaluations_;  // by rule
   std::vector<std::uint64_t> evaluations_saved_;

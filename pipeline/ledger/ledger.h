@@ -88,6 +88,9 @@ class Ledger {
   // Calls `use` with each LostInterval that was booked since the last call.
   template <class Use>
   void take_lost(Use&& use);
+  // Calls `use` with each BookedIteration since the last call.
+  template <class Use>
+  void take_iterations(Use&& use);
 
   // Appends the families about the time of runs.
   void collect(std::vector<MetricFamily>& out) const;
@@ -116,6 +119,16 @@ class Ledger {
   std::map<SubjectId, WallTime> forgotten_;  // since the last save()
   bool ends_may_differ_ = false;             // since they were last taken
 };
+
+template <class Use>
+void Ledger::take_iterations(Use&& use) {
+  for (auto& [job, run] : runs_) {
+    for (BookedIteration& iteration : run.take_iterations()) {
+      iteration.job = job;
+      use(iteration);
+    }
+  }
+}
 
 template <class Use>
 void Ledger::take_lost(Use&& use) {

@@ -715,6 +715,15 @@ void RunLedger::book(JobIterations::Booked one, double weight, std::uint32_t ran
     slow_ += (lost / length - slow_) * passed;
     slow_known_ += (1 - slow_known_) * passed;
   }
+  if (ranks > 1 && weight == 1 && one.rank != SubjectId::none &&
+      iterations_now_.size() < kMostBooked) {
+    iterations_now_.push_back({.rank = one.rank,
+                               .from = one.from,
+                               .to = one.to,
+                               .last_step = one.last_step,
+                               .steps = one.steps,
+                               .late = one.parts[LifePart::straggler]});
+  }
   const bool loses = lost > 0 || spent.parts[LifePart::redone] > 0;
   if (loses && booked_now_.size() < kMostBooked) booked_now_.push_back(one);
 }

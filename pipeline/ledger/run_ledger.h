@@ -16,6 +16,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "pipeline/ledger/attempt.h"
@@ -23,6 +24,7 @@
 #include "pipeline/ledger/end_verdict.h"
 #include "pipeline/ledger/job_iterations.h"
 #include "pipeline/ledger/wall_time.h"
+#include "trainwatch/booked_iteration.h"
 #include "trainwatch/cycle_summary.h"
 #include "trainwatch/event.h"
 #include "trainwatch/life_part.h"
@@ -132,6 +134,9 @@ class RunLedger {
   }
 
   bool empty() const { return attempts_.empty(); }
+  // The iterations of several ranks that were booked since the last call, without their job.
+  std::vector<BookedIteration> take_iterations() { return std::exchange(iterations_now_, {}); }
+
   // When the last attempt ended, once all of its time is booked.
   std::optional<Time> ended() const;
   // A profiler has recorded what a GPU did.
@@ -279,8 +284,9 @@ class RunLedger {
   };
   std::deque<CycleShare> cycles_;
   bool reported_over_ = false;
-  std::optional<AttemptEnd> reported_end_;  // see take_endings()
-  std::uint32_t reported_through_ = 0;      // attempts
+  std::optional<AttemptEnd> reported_end_;       // see take_endings()
+  std::uint32_t reported_through_ = 0;           // attempts
+  std::vector<BookedIteration> iterations_now_;  // of several ranks, since they were last taken
   std::vector<JobIterations::Booked> booked_now_;
   WallTime wall_time_;
 };

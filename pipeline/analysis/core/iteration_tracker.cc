@@ -107,14 +107,17 @@ void IterationTracker::Lane::add_phase(const Span& phase) {
 // The numbers are back at the first one, and nothing says that the process was started again.
 bool IterationTracker::Lane::begins_epoch(const Span& step) const {
   constexpr auto kPause = std::chrono::seconds(2);
-  constexpr int kIterations = 20;
+  constexpr std::int64_t kIterations = 20;
+  constexpr std::int64_t kMost = 100'000;
   const auto track = tracks.find(step.mode);
   if (track == tracks.end() || step.step == kNoStep) return false;
   const Track& known = track->second;
   const bool back = step.step < known.number && step.step <= known.first && known.end != kNoTime;
   const bool same = step.process == process || step.process < 0;
-  return back && same &&
-         step.start - ended <= std::max<Nanos>(kPause, known.iteration * kIterations);
+  // Of the same process, a pause that is no longer than the epoch before it is its end.
+  const std::int64_t epoch =
+      step.process >= 0 ? std::clamp(known.number, kIterations, kMost) : kIterations;
+  return back && same && step.start - ended <= std::max<Nanos>(kPause, known.iteration * epoch);
 }
 
 // A process that comes back is another rank with the same name, not a restart.
@@ -293,8 +296,8 @@ Step IterationTracker::close(Lane& lane, const Span& span) {
   const bool trains = span.mode == Mode::train || span.mode == Mode::unknown;
   // What overlaps the step before it, or lies before it, is an iteration of its own. An evaluation
   // begins with its first step. A profiler skips steps between those that it records.
-  const bool follows = !step.opens_attempt && !step.opens_epoch && track.end < step.end() &&
-                       (trains || !returns) && span.origin == Origin::timeline;
+  const bool follows = !step.opens_attempt && track.end < step.end() && (trains || !returns) &&
+                       span.origin == Origin::timeline;
   step.begin = follows ? std::min(track.end, step.end()) : step.start;
   if (follows && lane.evaluated_to > track.end) {
     step.evaluation = std::min(lane.evaluated_to, step.end()) - track.end;

@@ -7,8 +7,8 @@
 //
 // An attempt begins when the numbers of the steps go back, or with another process: the training
 // was started again. Nothing is known of the time before its first step. Numbers that begin anew in
-// the same process without a pause are those of the next epoch: what is usual stays so, and the
-// time before its first step is no part of an iteration.
+// the same process without a pause longer than the epoch are those of the next one: what is usual
+// stays so, and the time before its first step belongs to that iteration.
 //
 // Waits and steps are joined by event time, whichever is read first: Keras has its waits in another
 // file. A step is complete when a wait was read that ended after it, for all earlier ones were read

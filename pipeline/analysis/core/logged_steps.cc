@@ -49,7 +49,11 @@ void LoggedSteps::Lane::state(StateIo& io) {
   io(steps);
   io(interval);
   io(epoch);
+  io(epoch_began);
+  io(epoch_steps);
+  io(number_before);
   io(pace);
+  io(work);
   io(waiting);
   io(held);
   io(guessed);
@@ -62,6 +66,7 @@ std::optional<Step> LoggedSteps::on(const Scalar& scalar) {
   if (scalar.step < 0) return std::nullopt;
   Lane* const lane = lane_of(scalar.subject);
   if (lane == nullptr) return std::nullopt;
+  lane->work.on(scalar);
   if (scalar.kind == ScalarKind::total_steps) {
     if (scalar.of_epoch && lane->source != Source::none && !lane->of_epochs) return std::nullopt;
     lane->total = scalar.value > 0 ? scalar.value : 0;
@@ -164,7 +169,7 @@ bool LoggedSteps::is_clock(Lane& lane, const Scalar& scalar) const {
   lane.iteration = {};
   lane.at = kNoTime;
   lane.elapsed = 0;
-  lane.pace.begin_attempt();
+  lane.pace.forget();
   return true;
 }
 
@@ -194,10 +199,20 @@ void LoggedSteps::read_clock(Lane& lane, const Scalar& scalar) {
   const Nanos since = follows ? scalar.at - before : Nanos{};
   const double seconds = seconds_of(lane, scalar, lane.span, since);
   lane.iteration.seconds = is_seconds(seconds) ? seconds : 0;
+  if (lane.epoch_began == kNoTime) lane.epoch_began = scalar.at;
   if (lane.number != kNoStep && scalar.step + 1 < lane.number) {
+    lane.number_before = lane.number;
     lane.number = kNoStep;
     lane.epoch = lane.begins_epoch(scalar, before);
-    if (lane.epoch) return;
+    lane.epoch_steps = lane.number_before;
+    if (lane.epoch) {
+      // The pause at the end of the epoch is part of this iteration.
+      const double paused = to_seconds(scalar.at - before);
+      if (lane.source == Source::times && is_seconds(paused)) lane.iteration.seconds = paused;
+      lane.epoch_began = scalar.at;
+      return;
+    }
+    lane.epoch_began = scalar.at;
     ++lane.attempt;
     lane.restarted = true;
   }
@@ -216,14 +231,22 @@ void LoggedSteps::Lane::forget_steps() {
 bool LoggedSteps::Lane::begins_epoch(const Scalar& scalar, Time before) const {
   constexpr auto kPause = std::chrono::seconds(2);
   constexpr int kIntervals = 5;
-  return scalar.timed && before != kNoTime && scalar.at > before && scalar.step <= first &&
-         scalar.at - before <= std::max<Nanos>(kPause, interval * kIntervals);
+  constexpr auto kFirstPause = std::chrono::seconds(20);
+  if (!scalar.timed || before == kNoTime || scalar.at <= before || scalar.step > first)
+    return false;
+  // The second epoch as long as the one before it makes longer pauses known, too.
+  const bool as_before = epoch_steps > 0 && number_before == epoch_steps;
+  const Nanos lasted = epoch_began == kNoTime ? Nanos{} : before - epoch_began;
+  const Nanos longest = as_before ? lasted : std::min<Nanos>(lasted, kFirstPause);
+  return scalar.at - before <= std::max({Nanos{kPause}, interval * kIntervals, longest});
 }
 
 std::optional<Step> LoggedSteps::close(Lane& lane, SubjectId subject) {
   const Figure read = lane.iteration;
   const bool lasts = read.seconds != 0 || lane.source == Source::numbers;
   if (!lasts || read.step <= lane.number) return std::nullopt;
+  const double span_of_record = static_cast<double>(std::max<std::int64_t>(lane.span, 1));
+  const double work = lane.work.end_record(read.seconds, span_of_record);
   Step step;
   step.restarts = std::exchange(lane.restarted, false);
   step.opens_epoch = std::exchange(lane.epoch, false);
@@ -256,15 +279,15 @@ std::optional<Step> LoggedSteps::close(Lane& lane, SubjectId subject) {
   }
   const Time begun = Time{} + step.duration * step.steps;  // in 1970 at the earliest
   step.start = step.begin = std::max(lane.at, begun) - step.duration;
-  step.pace = pace_of(lane, step);
+  step.pace = pace_of(lane, step, work);
   lane.waiting = step;
   return step;
 }
 
-Pace LoggedSteps::pace_of(Lane& lane, const Step& step) {
+Pace LoggedSteps::pace_of(Lane& lane, const Step& step, double work) {
   lane.end = std::max(lane.end, step.end());
   if (step.restarts) lane.pace.begin_attempt();
-  return lane.pace.add(step);
+  return lane.pace.add(step, work);
 }
 
 std::vector<Step> LoggedSteps::read_to_end(SubjectId subject) {
@@ -272,7 +295,7 @@ std::vector<Step> LoggedSteps::read_to_end(SubjectId subject) {
   if (known == lanes_.end() || known->second.held.empty()) return {};
   Lane& lane = known->second;
   std::vector<Step> steps = lane.held.take(lane.end);
-  for (Step& step : steps) step.pace = pace_of(lane, step);
+  for (Step& step : steps) step.pace = pace_of(lane, step, 1);
   lane.waiting = steps.back();
   lane.changed = true;
   return steps;

@@ -34,6 +34,7 @@
 
 #include "pipeline/analysis/core/held_steps.h"
 #include "pipeline/analysis/core/pace_memory.h"
+#include "pipeline/analysis/core/work_meter.h"
 #include "trainwatch/event.h"
 #include "trainwatch/interner.h"
 #include "trainwatch/state_io.h"
@@ -101,11 +102,15 @@ class LoggedSteps {
     std::uint32_t steps = 1;       // of the last step
     Nanos interval{};              // of the last record
     std::uint32_t attempt = 1;
-    bool restarted = false;  // since the last step
-    bool epoch = false;      // has begun since the last step
-    bool guessed = false;    // Scalar::guessed, of one of them
-    double elapsed = 0;      // of the last record that says it, in seconds
+    bool restarted = false;                // since the last step
+    bool epoch = false;                    // has begun since the last step
+    Time epoch_began = kNoTime;            // or the attempt
+    std::int64_t epoch_steps = kNoStep;    // the last step of the epoch before
+    std::int64_t number_before = kNoStep;  // the last step before the numbers went back
+    bool guessed = false;                  // Scalar::guessed, of one of them
+    double elapsed = 0;                    // of the last record that says it, in seconds
     PaceMemory pace;
+    WorkMeter work;
     std::optional<Step> waiting;  // for its wait
     HeldSteps held;
     bool changed = false;  // since it was last saved
@@ -128,7 +133,7 @@ class LoggedSteps {
   static void read_clock(Lane& lane, const Scalar& scalar);
   static double seconds_of(Lane& lane, const Scalar& scalar, std::int64_t span, Nanos since);
   std::optional<Step> close(Lane& lane, SubjectId subject);
-  static Pace pace_of(Lane& lane, const Step& step);
+  static Pace pace_of(Lane& lane, const Step& step, double work);
   void complete(Lane& lane);
 
   const Interner& interner_;

@@ -74,7 +74,9 @@ bool Best::add(double value, const Step& latest) {
   const double mean = sum / static_cast<double>(count);
   const double slower = std::max(mean, before);
   sustained = std::min(mean, before);
+  if (blocks > 0) largest_rise = std::max(largest_rise, mean - before);
   if (blocks > 0 && (blocks == 1 || slower < best)) {
+    largest_rise = 0;
     best = slower;
     at = latest.end();
     step = latest.number;
@@ -121,6 +123,7 @@ void Best::state(StateIo& io) {
   io(sustained);
   io(best);
   io(blocks);
+  io(largest_rise);
   io(at);
   io(step);
   if (count < 0 || count >= kBlock || blocks < 0) io.fail();

@@ -63,7 +63,8 @@ struct Best {
   double sustained = 0;  // by the last two blocks: the lower mean
   double best = 0;
   std::int64_t blocks = 0;
-  Time at{};  // when the best one ended
+  double largest_rise = 0;  // from one block to the next, since the best
+  Time at{};                // when the best one ended
   std::int64_t step = kNoStep;
 
   // True when a block is complete.

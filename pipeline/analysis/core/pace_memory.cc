@@ -29,8 +29,17 @@ constexpr std::int64_t kBriefly = 100;  // iterations
 constexpr std::int64_t kMostMeans = 3;
 constexpr double kWanders = 3;  // times its deviation, a mean may be off
 constexpr std::int64_t kBetter =
-    100;                        // iterations that make a better level the one to compare with
-constexpr double kCreep = 0.3;  // 1.35 times the best sustained level
+    100;                         // iterations that make a better level the one to compare with
+constexpr double kCreep = 0.13;  // 1.14 times the best sustained level
+constexpr double kHighStairs = 0.3;
+constexpr double kStair = 0.045;   // from 50 iterations to the next
+constexpr double kResumed = 0.28;  // 1.32 times the level before the training was started again
+constexpr double kWorkSlowly = 1.0 / 300;
+constexpr double kWorkQuickly = 1.0 / 15;
+constexpr double kWorkError = 0.4;
+constexpr double kLevelKnown = 10;  // iterations
+constexpr double kSteadySeconds = 60;
+constexpr double kSteadyRange = 0.3;  // 1.35 times
 constexpr double kVeryUnusual = 0.5;
 constexpr double kUnusual = 0.15;   // an iteration so far off says no more about the level
 constexpr double kBack = 0.049;     // within 5 % of the level before
@@ -46,32 +55,123 @@ double needed(double deviation, double slack, double most) {
 
 }  // namespace
 
-Pace PaceMemory::add(const Step& step) {
-  if (step.opens_attempt) return {};
+Pace PaceMemory::add(const Step& step, double work) {
+  if (step.opens_attempt) {
+    began_ = step.begin;
+    first_step_ = step.number;
+    return {};
+  }
   const double seconds = std::max(to_seconds(step.iteration()), kShortest);
-  const double value = std::log(seconds);
+  const double value = with_work(std::log(seconds), std::log(work));
   const std::int64_t warm = step.origin == Origin::timeline ? kWarm : kWarmRecord;
-  Pace pace = judge(warm);
+  Pace pace = judge(warm, work);
   if (step.opens_epoch) {  // not like the others, and no evidence of anything
     describe_level(pace);
     return pace;
   }
-  recent_.add(value);
+  work_level_ += kWorkSlowly * (std::log(work) - work_level_);
+  work_recent_ += kWorkQuickly * (std::log(work) - work_recent_);
+  const bool other_pattern = pattern_.add(value, step);
+  const double of_kind = value - pattern_.level(0);
+  recent_.add(of_kind);
+  if (other_pattern) follow_pattern();
   note_longest(seconds + to_seconds(step.evaluation));
   ++level_age_;
-  remember(value, pace.warm() ? std::log(pace.limit) : value);
+  remember(of_kind, pace.warm() ? std::log(pace.limit / pace.scale) : of_kind);
   if (recent_.added() == 2 * warm) {  // what came before may have compiled
     longest_ = second_longest_ = 0;
     restart_level(static_cast<std::size_t>(warm));
+    compare_with_before();
   } else if (recent_.added() > 2 * warm) {
-    watch_level(value, step);
+    watch_level(of_kind, step);
+  } else if (!steady_ && becomes_steady()) {
+    steady_ = true;
+    restart_level(static_cast<std::size_t>(kSteady));
   }
   describe_level(pace);
   return pace;
 }
 
+// What it would take with the usual work. Less work in the usual time makes nothing slow: nobody
+// knows what else has changed.
+double PaceMemory::with_work(double value, double work) const {
+  if (work >= 0) return value - work;
+  const bool known = level_.count >= kLevelKnown;
+  if (!known && !started_again_) return value - work;
+  const double level = known ? level_.mean : before_;
+  return std::min(value - work, std::max(value, level + pattern_.level(-1)));
+}
+
+void PaceMemory::begin_attempt() {
+  double before = before_;
+  const bool known = level_.count >= kLevelKnown;
+  if (known) before = reference_ > 0 ? std::log(reference_) : level_.mean;
+  const bool again = known || started_again_;
+  *this = PaceMemory{};
+  before_ = before;
+  started_again_ = again;
+}
+
+// The last ones took a minute and are alike: the job is known although they are few.
+bool PaceMemory::becomes_steady() const {
+  if (recent_.added() < kSteady) return false;
+  double seconds = 0;
+  double least = recent_.value(0);
+  double most = least;
+  for (std::size_t age = 0; age < static_cast<std::size_t>(kSteady); ++age) {
+    seconds += std::exp(recent_.value(age));
+    least = std::min(least, recent_.value(age));
+    most = std::max(most, recent_.value(age));
+  }
+  return seconds >= kSteadySeconds && most - least <= kSteadyRange;
+}
+
+// What was learned of steps of one kind does not hold for those of several.
+void PaceMemory::follow_pattern() {
+  const auto known = static_cast<std::size_t>(
+      std::min<std::int64_t>(recent_.added(), pace::RecentIterations::kMost));
+  for (std::size_t age = 0; age < known; ++age) {
+    const auto ago = static_cast<std::int64_t>(age);
+    recent_.replace(age, pattern_.value(pattern_.added() - 1 - ago) - pattern_.level(ago));
+  }
+  if (reference_ == 0) restart_level(kNewest);
+}
+
+// Of the last iterations. Where there are kinds, one of them may have changed: of whole periods.
+double PaceMemory::middle(std::size_t newest) const {
+  const auto period = static_cast<std::size_t>(pattern_.period());
+  if (period == 0) return recent_.median(newest);
+  return recent_.mean((newest + period - 1) / period * period);
+}
+
+double PaceMemory::recent_seconds() const {
+  constexpr std::size_t kFew = 10;
+  const auto period = static_cast<std::size_t>(pattern_.period());
+  if (period == 0) return std::exp(recent_.median(kFew));
+  const std::size_t count = (kFew + period - 1) / period * period;
+  double sum = 0;
+  for (std::size_t age = 0; age < count; ++age) {
+    sum += std::exp(recent_.value(age) + pattern_.level(static_cast<std::int64_t>(age)));
+  }
+  return sum / static_cast<double>(count);
+}
+
+void PaceMemory::compare_with_before() {
+  if (!std::exchange(started_again_, false)) return;
+  const double rise = level_.mean - before_;
+  if (rise < kResumed) return;
+  reference_ = std::exp(before_);
+  changed_at_ = began_;
+  changed_step_ = first_step_;
+  rise_step_ = kNoStep;
+  rise_ = std::exp(rise);
+  took_ = recent_.added();
+  slow_for_ = recent_.added();
+  recovered_ = 0;
+}
+
 void PaceMemory::describe_level(Pace& pace) const {
-  if (reference_ > 0) pace.recent = std::exp(recent_.median(10));
+  pace.recent = reference_ > 0 ? recent_seconds() : 0;
   pace.reference = reference_;
   pace.changed_at = changed_at_;
   pace.changed_step = changed_step_;
@@ -79,15 +179,22 @@ void PaceMemory::describe_level(Pace& pace) const {
   pace.rise = rise_;
 }
 
-Pace PaceMemory::judge(std::int64_t warm) const {
+Pace PaceMemory::judge(std::int64_t warm, double work) const {
   Pace pace;
-  if (std::cmp_less(logs_.size(), warm)) return pace;
+  const double kind = pattern_.level(-1);
+  pace.scale = std::exp(kind) * work;
+  if (std::cmp_less(logs_.size(), steady_ ? kSteady : warm)) return pace;
   const double median = logs_.median();
   if (median <= std::log(2 * kShortest)) return pace;  // the writer gives no durations
   pace.sigma = std::max(kSigmaPerMad * logs_.mad(), kLeastSigma);
-  pace.usual = std::exp(median);
-  pace.limit = std::exp(std::min(limit_of(median, pace.sigma), 600.0));
-  pace.longest = std::max({pace.usual, std::exp(logs_.largest()), second_longest_});
+  pace.usual = std::exp(median) * pace.scale;
+  // What takes no longer than the slowest kind may be one of that.
+  const double slowest = median + pattern_.highest() + kSigmas * pace.sigma;
+  const double limit = limit_of(median, pace.sigma) + kind;
+  const double most = pattern_.period() > 0 ? std::max(limit, slowest) : limit;
+  pace.limit = std::exp(std::min(most, 600.0)) * work;
+  const double longest = std::exp(logs_.largest() + pattern_.highest()) * work;
+  pace.longest = std::max({pace.usual, longest, second_longest_});
   return pace;
 }
 
@@ -163,9 +270,11 @@ bool PaceMemory::watch_rise(double value, const Step& step) {
     const bool is_small = chart == &small_;
     const double least = is_small ? kSmallChange : kLargeChange;
     if (!has_risen(*chart, least, is_small ? kUnusual : kVeryUnusual, value, step)) continue;
+    // Part of a step does not depend on its work, so that work and time are not in proportion.
     const double least_change =
-        std::max(kSmallChange, kWanders * wander_.deviation(level_.deviation()));
-    const double rise = recent_.median(remembered(chart->count)) - level_.mean;
+        std::max({kSmallChange, kWanders * wander_.deviation(level_.deviation()),
+                  kWorkError * std::fabs(work_recent_ - work_level_)});
+    const double rise = middle(remembered(chart->count)) - level_.mean;
     if (rise >= least_change) {
       change_level(located(*chart, step), level_.mean, std::exp(rise));
       return true;
@@ -187,7 +296,9 @@ void PaceMemory::watch_fall(double value, const Step& step) {
 }
 
 void PaceMemory::watch_creep() {
-  const double margin = kCreep + 3 * level_.deviation() / std::sqrt(static_cast<double>(kBlock));
+  // Stairs are stages of a curriculum, until they are high.
+  const double least = best_.largest_rise > kStair ? kHighStairs : kCreep;
+  const double margin = least + 3 * level_.deviation() / std::sqrt(static_cast<double>(kBlock));
   if (best_.blocks < 3 || best_.sustained - best_.best < margin) return;
   Chart creeping;
   creeping.count = kMostRecovery;
@@ -223,8 +334,9 @@ void PaceMemory::change_level(const Chart& chart, double reference, double rise)
 void PaceMemory::watch_recovery() {
   const auto newest = static_cast<std::size_t>(std::clamp<std::int64_t>(took_, 10, kNewest));
   const double uncertain = level_.deviation() / std::sqrt(static_cast<double>(newest));
+  const double most = std::log(reference_) + std::max(kBack, uncertain);
   const bool quick =
-      recent_.median_is_within(std::log(reference_) + std::max(kBack, uncertain), newest);
+      pattern_.period() == 0 ? recent_.median_is_within(most, newest) : middle(newest) <= most;
   recovered_ = quick ? recovered_ + 1 : 0;
   ++slow_for_;
   if (recovered_ < took_ / 2) return;
@@ -258,7 +370,15 @@ void PaceMemory::restart_level(std::size_t newest) {
 
 void PaceMemory::state(StateIo& io) {
   io(logs_);
+  io(pattern_);
   io(recent_);
+  io(work_level_);
+  io(work_recent_);
+  io(steady_);
+  io(started_again_);
+  io(before_);
+  io(began_);
+  io(first_step_);
   io(level_age_);
   io(longest_);
   io(second_longest_);
@@ -277,7 +397,8 @@ void PaceMemory::state(StateIo& io) {
   io(slow_for_);
   io(recovered_);
   if (level_age_ < 0 || level_age_ > recent_.added() || slow_for_ < 0) io.fail();
-  if (!(reference_ >= 0) || !(rise_ >= 0)) io.fail();
+  if (!(reference_ >= 0) || !(rise_ >= 0) || !std::isfinite(before_)) io.fail();
+  if (!std::isfinite(work_level_) || !std::isfinite(work_recent_)) io.fail();
 }
 
 }  // namespace trainwatch

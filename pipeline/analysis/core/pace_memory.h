@@ -8,15 +8,19 @@
 //   * whether the level has changed for the worse and stayed there: two CUSUM charts (Page 1954),
 //     one for small and one for large changes, against the level of a while ago, and the level of
 //     kBlock iterations against the best that the attempt has sustained, for what creeps.
+// Where steps come in kinds from the beginning on, each is judged by the level of its kind
+// (step_pattern.h), and by the work that it has, where that is known.
+//
 // What lies beyond the limit enters as the limit, so one stall moves nothing, and a tail that comes
 // back again and again is learned.
 //
 // An attempt warms up: its first iteration does not count, kWarm iterations make the first
 // judgement (kWarmRecord of a profiler, whose record is short, and of a log, each of whose records
 // may stand for many), and what they learned from
-// compilation is forgotten after twice as many.
+// compilation is forgotten after twice as many. kSteady iterations that take a minute are enough if
+// they are alike.
 //
-// O(log kWindow) per iteration; about 3.5 KiB; allocates only when the level changes.
+// O(log kWindow) per iteration; about 6 KiB; allocates only when the level changes.
 #pragma once
 
 #include <algorithm>
@@ -24,6 +28,7 @@
 
 #include "pipeline/analysis/core/pace_level.h"
 #include "pipeline/analysis/core/recent_iterations.h"
+#include "pipeline/analysis/core/step_pattern.h"
 #include "trainwatch/event.h"
 #include "trainwatch/pace.h"
 #include "trainwatch/state_io.h"
@@ -38,18 +43,29 @@ class PaceMemory {
   static constexpr std::int64_t kWarm = 30;
   static constexpr std::int64_t kWarmRecord = 10;
 
-  // The next iteration. Returns what was usual before it, and where the level stands with it.
-  Pace add(const Step& step);
+  // The next iteration. `work`: how many times the usual work it has, as far as is known. Returns
+  // what was usual before it, and where the level stands with it.
+  Pace add(const Step& step, double work = 1);
 
-  // The training was started again. What is usual is learned anew.
-  void begin_attempt() { *this = PaceMemory{}; }
+  // The training was started again. What is usual is learned anew, and its level compared with the
+  // one before.
+  void begin_attempt();
+  // What follows is measured in another way.
+  void forget() { *this = PaceMemory{}; }
 
   void state(StateIo& io);
 
  private:
   static constexpr std::size_t kNewest = 64;  // iterations that make a level
   static constexpr std::int64_t kDelay = 40;  // iterations that the reference lags behind
-  Pace judge(std::int64_t warm) const;
+  static constexpr std::int64_t kSteady = 6;  // iterations that are enough if they are slow
+  double with_work(double value, double work) const;
+  Pace judge(std::int64_t warm, double work) const;
+  bool becomes_steady() const;
+  void follow_pattern();
+  double middle(std::size_t newest) const;
+  double recent_seconds() const;
+  void compare_with_before();
   double limit_of(double median, double sigma) const;
   void remember(double value, double limit);
   void watch_level(double value, const Step& step);
@@ -71,7 +87,15 @@ class PaceMemory {
   void note_longest(double seconds);
 
   RollingMedianMad logs_{kWindow};
-  pace::RecentIterations recent_;
+  pace::StepPattern pattern_;
+  pace::RecentIterations recent_;  // without what their kinds take longer
+  double work_level_ = 0;          // logarithm of the work per iteration, over a long time,
+  double work_recent_ = 0;         // and lately
+  bool steady_ = false;
+  bool started_again_ = false;
+  double before_ = 0;  // the level of the attempt before
+  Time began_{};       // this attempt, with this step
+  std::int64_t first_step_ = kNoStep;
   std::int64_t level_age_ = 0;  // iterations since the level was last learned anew
   double longest_ = 0;          // the two longest iterations, seconds
   double second_longest_ = 0;

@@ -21,6 +21,13 @@ double RecentIterations::median(std::size_t newest) const {
   return static_cast<double>(*middle);
 }
 
+double RecentIterations::mean(std::size_t newest) const {
+  const std::size_t count = std::min({newest, static_cast<std::size_t>(added_), kMost});
+  double sum = 0;
+  for (std::size_t age = 0; age < count; ++age) sum += value(age);
+  return sum / static_cast<double>(std::max<std::size_t>(count, 1));
+}
+
 bool RecentIterations::median_is_within(double most, std::size_t newest) const {
   const std::size_t count = std::min(newest, static_cast<std::size_t>(added_));
   std::size_t within = 0;

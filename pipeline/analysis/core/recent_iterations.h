@@ -18,12 +18,16 @@ class RecentIterations {
     ++added_;
     values_[static_cast<std::size_t>(added_) % kMost] = static_cast<float>(value);
   }
+  void replace(std::size_t age, double value) {
+    values_[(static_cast<std::size_t>(added_) - age) % kMost] = static_cast<float>(value);
+  }
   // In all, not only those that are remembered.
   std::int64_t added() const { return added_; }
   // That of so many iterations ago, less than kMost and than added(); 0: the latest.
   double value(std::size_t age) const { return static_cast<double>(at(age)); }
 
   double median(std::size_t newest) const;
+  double mean(std::size_t newest) const;
   // median(newest) <= most, without finding it: asked at every iteration while the level is worse.
   bool median_is_within(double most, std::size_t newest) const;
   // How many of the `newest` came since the level rose: the split into two levels that explains

@@ -24,6 +24,7 @@ std::vector<FormatDeclaration> console_presets() {
                {"loss scale", loss_scale},
                {"number of skipped iterations", skipped_steps},
                {"number of nan iterations", nan_steps},
+               {"global batch size", step_size},
                {"total", total_steps, 1, false, "iterations"},
            },
        .end = {"[after training is done]", "exiting program at iteration"},
@@ -59,7 +60,8 @@ std::vector<FormatDeclaration> console_presets() {
        .marks = {"the checkpoint", "Training starts"}},
       {.name = "torchtitan_validation",
        .has = {"validate step: "},
-       .line = R"(validate step: +(?P<step>\d+) +loss: )",
+       .line =
+           R"((?:(?P<time>\d+-\d+-\d+ [0-9:]+(?:[,.]\d+)?) - .*)?validate step: +(?P<step>\d+) +loss: )",
        .fields = {{"loss", validation_loss, 1, false, "validation loss"}}},
       {.name = "nemo",
        .has = {"train_step_timing in s"},

@@ -8,8 +8,10 @@ from random import Random
 import clean_shapes
 import kineto_classes
 import lasting_losses
+import on_purpose
 import stalls
 from clean_shapes import SHAPES, build_attempt
+from log_writers import write_log
 from system_metrics import build_machine, write_samples
 from timeline_model import Incident, Job, Pause, settle_truth, simulate
 from timeline_writers import write_timelines
@@ -42,7 +44,7 @@ CLEAN = SHAPES + EVENTS
 ON_REQUEST = ("healthy_hour",)   # 64 ranks, 200 ms, an hour: takes a minute
 TIMELINE_CLASSES = tuple(INCIDENTS) + CLEAN
 KINETO_CLASSES = tuple(kineto_classes.INCIDENTS) + kineto_classes.CLEAN
-CLASSES = tuple(INCIDENTS) + tuple(kineto_classes.INCIDENTS) + CLEAN + kineto_classes.CLEAN
+CLASSES = tuple(INCIDENTS) + tuple(kineto_classes.INCIDENTS) + CLEAN + kineto_classes.CLEAN + tuple(on_purpose.KINDS)
 
 
 def seeded(kind, seed):
@@ -165,6 +167,9 @@ def _finish(random, job):
 def build(kind, seed, clean_steps=4000):
     if kind in KINETO_CLASSES:
         return kineto_classes.build(kind, seed)
+    if kind in on_purpose.KINDS:
+        random = seeded(kind, seed)
+        return _finish(random, on_purpose.build(kind, seed, random))
     return incident_job(kind, seed) if kind in INCIDENTS else clean_job(kind, seed, clean_steps)
 
 
@@ -177,6 +182,8 @@ def write(job, root, seed=0):
         write_timelines(job.companion, os.path.join(root, "run-b"))
         root = os.path.join(root, "run-a")
     os.makedirs(root, exist_ok=True)
+    if job.writer in on_purpose.LOGS:
+        return write_log(job, root)
     write_timelines(job, root)
     if job.system:
         write_samples(Random(seed), job, root)

@@ -75,7 +75,7 @@ def arguments():
 
 def chosen(only):
     groups = {"incidents": tuple(jobs.INCIDENTS), "clean": jobs.CLEAN, "timeline": jobs.TIMELINE_CLASSES,
-              "kineto": jobs.KINETO_CLASSES}
+              "kineto": jobs.KINETO_CLASSES, "purpose": tuple(jobs.on_purpose.KINDS)}
     kinds = [kind for word in filter(None, only.split(",")) for kind in groups.get(word, (word,))]
     unknown = set(kinds) - set(jobs.CLASSES) - set(jobs.ON_REQUEST)
     if unknown:

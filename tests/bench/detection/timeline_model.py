@@ -14,7 +14,8 @@ TRAIN, EVAL = "TRAIN", "EVAL"
 class Iteration:
     """One iteration of one rank: planned lengths, and after simulate() the times of day."""
 
-    __slots__ = ("step", "mode", "wait", "forward", "pause", "backward", "optimizer", "checkpoint", "between",
+    __slots__ = ("step", "mode", "wait", "forward", "pause", "backward", "optimizer", "checkpoint", "mark", "between",
+                 "work", "loss", "norm", "starts_loader",
                  "begin", "step_begin", "paused_at", "backward_begin", "backward_end", "optimizer_end", "end")
 
     def __init__(self, step, mode, wait, forward, backward, optimizer, between):
@@ -22,7 +23,12 @@ class Iteration:
         self.wait, self.forward, self.backward, self.optimizer = wait, forward, backward, optimizer
         self.pause = 0.0        # of the host, after forward and inside no phase
         self.checkpoint = 0.0   # between steps, before `between`
+        self.mark = "Checkpoint"
         self.between = between
+        self.work = 1.0         # tokens or samples, in usual batches
+        self.loss = 2.0 + 4.0 / (1 + step / 50.0)
+        self.norm = 1.1
+        self.starts_loader = 0.0   # seconds of the wait in which a loader is constructed
 
     def planned(self):
         return (self.wait + self.forward + self.pause + self.backward + self.optimizer + self.checkpoint
@@ -93,6 +99,7 @@ class Job:
     pauses: list = field(default_factory=list)   # of the whole job
     writes_end: bool = False      # training_job_end.ts
     backward_hooks: bool = True   # of SageMaker's PyTorch hook; its last versions have none
+    logs_work: bool = False       # tokens or samples of each step
     clean: bool = False
     typical: float = 0.0          # median length of an iteration before anything went wrong
     companion: object = None      # another job below the same root, in a directory of its own
@@ -100,6 +107,9 @@ class Job:
 
     def world_size(self):
         return len(self.attempts[0].ranks)
+
+    def logged_total(self):
+        return max(iterations[-1].step for attempt in self.attempts for iterations in attempt.ranks) + 1
 
     def begins(self):
         """When the iterations of rank 0 began."""

@@ -83,7 +83,10 @@ def write_hook(file, attempt, iterations, pid, marked):
         if it.mode == "EVAL" and it.step == 0:
             file.span("DataLoaderIterInitialize", "_MultiProcessingDataLoaderIter.__init__", it.begin, it.begin,
                       '"pid": %d, "num_workers": 4, "pin_memory": true' % pid)
-        file.span("DataLoaderIter", "_MultiProcessingDataLoaderIter::GetNext", it.begin, it.step_begin,
+        if it.starts_loader:
+            file.span("DataLoaderIterInitialize", "_MultiProcessingDataLoaderIter.__init__", it.begin, it.begin + it.starts_loader,
+                      '"pid": %d, "num_workers": 4, "pin_memory": true' % pid)
+        file.span("DataLoaderIter", "_MultiProcessingDataLoaderIter::GetNext", it.begin + it.starts_loader, it.step_begin,
                   '"pid": %d, "worker_id": %d, "step_num": "%d"' % (pid, it.step % 4, it.step))
         file.span("Forward", "Forward", it.step_begin, it.paused_at, number)
         if it.mode == "TRAIN":
@@ -92,7 +95,7 @@ def write_hook(file, attempt, iterations, pid, marked):
         phase = "Step:ModeKeys." + it.mode
         file.span(phase, phase, it.begin, it.optimizer_end, number)
         if it.checkpoint and marked:
-            file.span("Checkpoint", "Checkpoint", it.optimizer_end, it.optimizer_end + it.checkpoint, '"pid": %d' % pid)
+            file.span(it.mark, it.mark, it.optimizer_end, it.optimizer_end + it.checkpoint, '"pid": %d' % pid)
 
 
 def write_pytorch(file, attempt, iterations, pid, records_waits, backward_hooks):

@@ -115,7 +115,7 @@ TEST(IterationTracker, NumbersThatBeginAnewWithoutAPauseAreThoseOfAnEpoch) {
   const auto first = tracker.on(span(SpanKind::step, 1500, 100, 0));
   EXPECT_TRUE(first->opens_epoch);
   EXPECT_FALSE(first->opens_attempt);
-  EXPECT_EQ(first->iteration(), std::chrono::milliseconds(100)) << "without what came before";
+  EXPECT_EQ(first->iteration(), std::chrono::milliseconds(1100)) << "with what came before";
   const auto second = tracker.on(span(SpanKind::step, 1600, 100, 1));
   EXPECT_FALSE(second->opens_epoch);
   EXPECT_EQ(second->attempt, 1U);

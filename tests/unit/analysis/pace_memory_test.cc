@@ -173,8 +173,8 @@ TEST(PaceMemory, WhatCreepsIsFoundAgainstTheBestLevel) {
   while (job.number() < 10000 && found == 0) {
     if (job.next(seconds).reference > 0) found = 1 + static_cast<double>(job.number()) / 10000;
   }
-  EXPECT_GT(found, 1.2);
-  EXPECT_LT(found, 1.6);
+  EXPECT_GT(found, 1.1);
+  EXPECT_LT(found, 1.35);
 }
 
 TEST(PaceMemory, GoesOnWhereItWasSavedAndRefusesDamage) {

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// An iteration of ranks in lock step, as the ledger has booked it: which rank came last, and how
+// much longer than the others it worked.
+#pragma once
+
+#include <cstdint>
+
+#include "trainwatch/subject.h"
+#include "trainwatch/time.h"
+
+namespace trainwatch {
+
+struct BookedIteration {
+  SubjectId job = SubjectId::none;
+  SubjectId rank = SubjectId::none;  // that came last
+  Time from{};
+  Time to{};
+  std::int64_t last_step = -1;
+  std::uint32_t steps = 1;
+  double late = 0;  // seconds that the others waited for its own work
+};
+
+}  // namespace trainwatch

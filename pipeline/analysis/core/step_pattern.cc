@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pipeline/analysis/core/step_pattern.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "trainwatch/stats/median.h"
+
+namespace trainwatch::pace {
+namespace {
+
+constexpr std::int64_t kCompiles = 10;  // first iterations, which say nothing
+constexpr std::int64_t kEarly = 60;     // iterations after which short periods are looked for
+constexpr double kMostRest = 0.2;       // of the squares
+constexpr double kLeastRange = 0.26;    // 1.3 times
+constexpr double kRealigned = 0.5;      // of the misfit
+constexpr double kFollows = 0.05;
+constexpr double kMostFollowed = 0.15;
+constexpr std::int64_t kRound = 50;  // steps: a checkpoint or an evaluation
+constexpr std::int64_t kFew = 8;
+constexpr double kMany = 2.2;        // 9 times
+constexpr double kMostly = 0.5;      // of what a kind takes longer
+constexpr double kLongerWait = 2.5;  // times as long
+constexpr double kLeastWait = 0.04;  // of the step
+
+double square(double value) {
+  return value * value;
+}
+
+}  // namespace
+
+bool StepPattern::add(double value, const Step& step) {
+  const auto slot = static_cast<std::size_t>(added_ % kSearched);
+  values_[slot] = static_cast<float>(value);
+  outside_[slot] = static_cast<float>(to_seconds(step.between()));
+  waits_[slot] = static_cast<float>(to_seconds(step.data_wait));
+  holds_computation_ = holds_computation_ || step.optimizer > Nanos{} ||
+                       (step.origin == Origin::timeline && step.forward == Nanos{});
+  ++added_;
+  if (period_ == 0) {
+    if (added_ == kEarly) search(3);
+    if (added_ == kSearched) search(2);
+    return period_ != 0;
+  }
+  return realign();
+}
+
+double StepPattern::level(std::int64_t age) const {
+  if (period_ == 0) return 0;
+  return level_at(added_ - 1 - age + shift_);
+}
+
+double StepPattern::highest() const {
+  if (period_ == 0) return 0;
+  return static_cast<double>(*std::max_element(levels_.begin(), levels_.begin() + period_));
+}
+
+void StepPattern::search(std::int64_t fewest_periods) {
+  const std::int64_t longest = std::min(kLongest, (added_ - kCompiles) / fewest_periods);
+  for (std::int64_t period = 2; period <= longest; ++period) {
+    const Fit found = fit(period);
+    if (found.rest > kMostRest || !is_of_the_job(period, found)) continue;
+    period_ = period;
+    levels_ = found.levels;
+    shift_ = 0;
+    tried_ = added_;
+    base_ = 0;
+    for (std::int64_t age = 0; age < period; ++age) {
+      base_ += (value(added_ - 1 - age) - level(age)) / static_cast<double>(period);
+    }
+    return;
+  }
+}
+
+StepPattern::Fit StepPattern::fit(std::int64_t period) const {
+  Fit found;
+  std::array<double, kSearched> values{};
+  std::size_t count = 0;
+  for (std::int64_t i = kCompiles; i < added_; ++i) values[count++] = value(i);
+  const double middle = median_in(std::span(values).first(count));
+  double all = 0;
+  double rest = 0;
+  double mean = 0;
+  for (std::int64_t kind = 0; kind < period; ++kind) {
+    count = 0;
+    const std::int64_t first = kCompiles + (kind - kCompiles % period + period) % period;
+    for (std::int64_t i = first; i < added_; i += period) values[count++] = value(i);
+    const double level = median_in(std::span(values).first(count));
+    for (std::int64_t i = first; i < added_; i += period) {
+      all += square(value(i) - middle);
+      rest += square(value(i) - level);
+    }
+    found.levels[static_cast<std::size_t>(kind)] = static_cast<float>(level);
+    mean += std::exp(level) / static_cast<double>(period);
+  }
+  found.rest = all > 0 ? rest / all : 1;
+  for (std::int64_t kind = 0; kind < period; ++kind) {
+    found.levels[static_cast<std::size_t>(kind)] -= static_cast<float>(std::log(mean));
+  }
+  return found;
+}
+
+// Gradients are accumulated over a few batches, or a power of two of them; others are kinds of
+// steps only if their time is not spent outside the step, at a round number, or is very long: that
+// is a checkpoint or an evaluation.
+bool StepPattern::is_of_the_job(std::int64_t period, const Fit& fit) const {
+  const auto kinds = std::span(fit.levels).first(static_cast<std::size_t>(period));
+  const auto [low, high] = std::ranges::minmax(kinds);
+  const auto range = static_cast<double>(high - low);
+  if (range < kLeastRange) return false;
+  const auto slowest = std::ranges::max_element(kinds) - kinds.begin();
+  if (is_held_up(period, slowest)) return false;
+  if (period <= kFew || (period & (period - 1)) == 0) return true;
+  if (period % kRound == 0) return false;
+  if (!holds_computation_) return range <= kMany;
+  double outside = 0;
+  double extra = 0;
+  for (std::int64_t i = kCompiles; i < added_; ++i) {
+    if (i % period != slowest) continue;
+    outside += static_cast<double>(outside_[static_cast<std::size_t>(i % kSearched)]);
+    extra += std::exp(value(i)) * (1 - std::exp(-range));
+  }
+  return outside < kMostly * extra;
+}
+
+// A kind of step that is made longer does not wait longer for its data; where all parts take
+// longer, something holds it up.
+bool StepPattern::is_held_up(std::int64_t period, std::int64_t slowest) const {
+  double slow_waits = 0;
+  double other_waits = 0;
+  double slow_count = 0;
+  for (std::int64_t i = kCompiles; i < added_; ++i) {
+    const auto wait = static_cast<double>(waits_[static_cast<std::size_t>(i % kSearched)]);
+    const bool slow = i % period == slowest;
+    (slow ? slow_waits : other_waits) += wait;
+    slow_count += slow ? 1 : 0;
+  }
+  const double others = static_cast<double>(added_ - kCompiles) - slow_count;
+  const double usual = other_waits / std::max(others, 1.0);
+  const double slow_wait = slow_waits / std::max(slow_count, 1.0);
+  const double longest =
+      std::exp(value(kCompiles + (slowest - kCompiles % period + period) % period));
+  return slow_wait >= kLongerWait * usual && slow_wait >= kLeastWait * longest;
+}
+
+// An epoch that ends within a period, or a step that is left out, shifts what follows.
+bool StepPattern::realign() {
+  const double range = highest() - *std::min_element(levels_.begin(), levels_.begin() + period_);
+  const double distance = value(added_ - 1) - level(0) - base_;
+  base_ += kFollows * std::clamp(distance, -kMostFollowed, kMostFollowed);
+  if (std::fabs(distance) < range / 2 || added_ < tried_ + period_ / 2) return false;
+  tried_ = added_;
+  const double misfit = misfit_of(shift_);
+  std::int64_t best = shift_;
+  double least = misfit;
+  for (std::int64_t shift = 0; shift < period_; ++shift) {
+    const double other = misfit_of(shift);
+    if (other >= least) continue;
+    least = other;
+    best = shift;
+  }
+  if (least > kRealigned * misfit) return false;
+  shift_ = best;
+  return true;
+}
+
+// Of the last period, without what moves all of it.
+double StepPattern::misfit_of(std::int64_t shift) const {
+  double mean = 0;
+  for (std::int64_t age = 0; age < period_; ++age) {
+    mean += (value(added_ - 1 - age) - level_at(added_ - 1 - age + shift)) /
+            static_cast<double>(period_);
+  }
+  double sum = 0;
+  for (std::int64_t age = 0; age < period_; ++age) {
+    sum += std::fabs(value(added_ - 1 - age) - level_at(added_ - 1 - age + shift) - mean);
+  }
+  return sum;
+}
+
+void StepPattern::state(StateIo& io) {
+  io(values_);
+  io(outside_);
+  io(waits_);
+  io(added_);
+  io(period_);
+  io(shift_);
+  io(tried_);
+  io(holds_computation_);
+  io(base_);
+  io(levels_);
+  const auto finite = [](float value) { return std::isfinite(value); };
+  const bool possible = added_ >= 0 && period_ >= 0 && period_ <= kLongest && shift_ >= 0 &&
+                        (period_ == 0 || shift_ < period_) && tried_ >= 0 && std::isfinite(base_) &&
+                        std::ranges::all_of(values_, finite) &&
+                        std::ranges::all_of(outside_, finite) &&
+                        std::ranges::all_of(waits_, finite) && std::ranges::all_of(levels_, finite);
+  if (!possible) io.fail();
+}
+
+}  // namespace trainwatch::pace
