@@ -26,6 +26,12 @@ Cause cause_of(const Spike& spike) {
   const double waited = spike.waited();
   const double paused = spike.paused();
   const auto covers = [&](double seconds) { return std::clamp(seconds / spike.lost(), 0.0, 1.0); };
+  if (covers(spike.checkpoint) >= kCovered) {
+    return {CauseName::checkpoint,
+            covers(spike.checkpoint),
+            "Writing a checkpoint took " + format::seconds(spike.checkpoint) + ".",
+            {}};
+  }
   if (covers(waited) >= kCovered) {
     return {CauseName::input_wait,
             covers(waited),
@@ -141,7 +147,10 @@ Verdict describe_episode(const Track& track) {
   for (const std::int64_t step : episode.recent) json.value(step);
   verdict.evidence = json.end_array().end_object().take();
   verdict.next =
-      verdict.cause.name == CauseName::input_wait
+      verdict.cause.name == CauseName::checkpoint
+          ? "Write checkpoints in the background (torch.distributed.checkpoint.async_save), less "
+            "often, or to faster storage."
+      : verdict.cause.name == CauseName::input_wait
           ? "Look at the data loader: more workers, a longer prefetch queue or faster storage "
             "would hide this wait."
           : "Look at what happened on the node in this interval: other processes, storage, "

@@ -92,6 +92,7 @@ struct Candidate {
   bool marked = false;
   bool complete = false;  // all of its waits are known
   double checkpoint = 0;
+  double gap = 0;           // seconds before it that its log's timer leaves out
   Time next_end = kNoTime;  // of the iteration after it
 
   void state(StateIo& io) {
@@ -104,6 +105,7 @@ struct Candidate {
     io(marked);
     io(complete);
     io(checkpoint);
+    io(gap);
     io(next_end);
   }
 };
@@ -140,6 +142,7 @@ struct Track {
   bool has_fractions = false;    // its times are not whole seconds
   // Since the step before:
   double checkpoint = 0;  // seconds in spans that say so
+  bool saved = false;     // a log says that it wrote a checkpoint, and not how long that took
   bool marked = false;    // a log says that it evaluated, or wrote a checkpoint
 
   // A writer may say so before it says that the step before ended.
@@ -192,6 +195,7 @@ struct Track {
     io(has_fractions);
     if (held.size() > kMostHeld) io.fail();
     io(checkpoint);
+    io(saved);
     io(marked);
   }
 };

@@ -75,9 +75,8 @@ class Stall final : public Rule {
     // A writer also closes its file to begin the next one, when it writes its next event.
     const bool knows = last_end_ != kNoTime && !step.opens_attempt && !step.opens_epoch;
     const Time active = knows ? last_active(step.end()) : step.end();
-    if (step.end() - active > kGoneAfter) {
-      out.clear_all(step.end());  // it was gone, and is another training now
-    } else if (step.end() - active > patience_of_gap()) {
+    const Nanos silent = step.end() - active;
+    if (silent > patience_of_gap() && silent <= kGoneAfter) {
       const Gap gap{.from = active,
                     .to = step.end(),
                     .patience = patience_of_gap(),
@@ -89,7 +88,7 @@ class Stall final : public Rule {
       if (undecided_.size() == kMostUndecided) decide_oldest(out);
       undecided_.push_back(gap);
       if (out.firings("") > 0 && ranks_passed(gap)) decide_oldest(out);
-    } else {
+    } else {  // after kGoneAfter it was gone, and is another training now
       out.clear_all(step.end());
     }
     decide(out, step.end(), false);
@@ -305,7 +304,8 @@ class Stall final : public Rule {
   }
   // Another rank evaluated or saved meanwhile, and this one waited for it.
   bool is_of_others(const Gap& gap) const {
-    if (pauses_ == nullptr) return false;
+    const Nanos own = std::max(gap.between, gap.data_wait);
+    if (pauses_ == nullptr || own * 2 >= gap.length()) return false;
     const Nanos paused = pauses_->of_others(rank_, gap.from, gap.to);
     return paused > Nanos{} && (gap.length() - paused <= gap.patience ||
                                 to_seconds(paused) >= kAsleep * to_seconds(gap.length()));

@@ -67,12 +67,13 @@ class StepSpike final : public Rule {
     track.last_end = step.end();
     track.scheduled.add(step);
     track.checkpoint = 0;
-    track.marked = false;
+    track.marked = track.saved = false;
     decide(track, out);
   }
 
   void on_complete_step(const Step& step, Verdicts& out) override {
     Track& track = track_of(step);
+    if (track.held.empty() && track.usual_wait > 0) return;
     track.waits_come_late =
         track.waits_come_late || (step.data_wait > Nanos{} && track.usual_wait == 0);
     for (std::size_t i = 0; i < track.held.size(); ++i) {
@@ -89,7 +90,7 @@ class StepSpike final : public Rule {
       if (span.origin == Origin::log) mark_log();
       return;
     }
-    if (span.origin == Origin::log && span.duration == Nanos{}) return mark_log();
+    if (span.origin == Origin::log && span.duration == Nanos{}) return note_save();
     const bool loader = span.kind == SpanKind::data_init;
     const double seconds = to_seconds(std::max(span.duration, Nanos{}));
     for (Track& track : tracks_) {
@@ -142,6 +143,11 @@ class StepSpike final : public Rule {
     for (Track& track : tracks_) track.marked = track.marked || track.origin == Origin::log;
   }
 
+  // Without a word about how long it took.
+  void note_save() {
+    for (Track& track : tracks_) track.saved = track.saved || track.origin == Origin::log;
+  }
+
   Track& track_of(const Step& step) {
     for (Track& track : tracks_) {
       if (track.mode == step.mode && track.origin == step.origin) return track;
@@ -156,15 +162,23 @@ class StepSpike final : public Rule {
     }
   }
 
-  bool is_slow(const Step& step) const {
-    const double seconds = to_seconds(step.iteration());
-    return may_recur(step) ||
+  // The timer of a log's own may stand still while it saves; the times of its records do not.
+  static double unrecorded(const Track& track, const Step& step) {
+    if (step.origin != Origin::log || track.last_end == Time{} || step.opens_epoch) return 0;
+    const double gap = to_seconds(step.begin - track.last_end);
+    return gap >= kLogSeconds ? gap : 0;
+  }
+
+  bool is_slow(const Step& step, double gap) const {
+    const double seconds = to_seconds(step.iteration()) + gap;
+    return gap > 0 || may_recur(step) ||
            (seconds > step.pace.limit && seconds >= params_.ratio * step.pace.usual);
   }
 
   void judge(Track& track, const Step& step, Verdicts& out) const {
     if (step.opens_attempt || !step.pace.warm()) return track.add_normal(step);
-    if (!is_slow(step)) {
+    const double gap = unrecorded(track, step);
+    if (!is_slow(step, gap)) {
       if (track.held.empty()) stay_quiet(track, track.place(step), step.end(), out);
       if (!step.opens_epoch) track.add_normal(step);
       return end_episode(track, track.seen, step.end(), out);
@@ -178,17 +192,24 @@ class StepSpike final : public Rule {
                           .round = steps.is_round(),
                           .loader_started = track.loader_started_in(step),
                           .marked = track.marked,
-                          .checkpoint = track.checkpoint},
+                          .checkpoint = track.saved ? gap : track.checkpoint,
+                          .gap = gap},
                          Track::kMostHeld);
   }
 
   bool is_ready(const Track& track, const Candidate& candidate) const {
     if (track.origin != Origin::timeline) return true;
     if (track.waits_come_late && !candidate.complete) return false;
-    if (pauses_ == nullptr) return true;
+    if (pauses_ == nullptr || has_own_reason(measured(track, candidate))) return true;
     if (pauses_->has_others(rank_)) return pauses_->passed(rank_, candidate.step.end());
     // Of finished files, those of this rank may be read a while before any of another rank.
     return track.world <= 1 || track.last_end - candidate.step.end() > kAhead;
+  }
+  // It did not wait for another rank.
+  static bool has_own_reason(const Spike& spike) {
+    const double own = std::max(
+        {spike.paused(), spike.waited(), spike.outside - spike.usual_outside, spike.checkpoint});
+    return own * 2 >= spike.lost();
   }
   void decide(Track& track, Verdicts& out) const {
     while (!track.held.empty() && is_ready(track, track.held.front())) decide_oldest(track, out);
@@ -220,9 +241,7 @@ class StepSpike final : public Rule {
   // Another rank paused, which explains that this one was slow: the other one speaks.
   bool waited_for_a_pause(const Track& track, const Step& step, const Spike& spike) const {
     if (pauses_ == nullptr || track.origin != Origin::timeline) return false;
-    const double own = std::max(
-        {spike.paused(), spike.waited(), spike.outside - spike.usual_outside, spike.checkpoint});
-    if (own * 2 >= spike.lost()) return false;
+    if (has_own_reason(spike)) return false;
     const double paused = to_seconds(pauses_->of_others(rank_, step.begin, step.end()));
     const double seconds = to_seconds(step.iteration());
     return paused > 0 &&
@@ -234,12 +253,12 @@ class StepSpike final : public Rule {
     return {.step = step.number,
             .start = step.begin,
             .end = step.end(),
-            .seconds = to_seconds(step.iteration()),
+            .seconds = to_seconds(step.iteration()) + candidate.gap,
             .usual = step.pace.usual,
             .limit = step.pace.limit,
             .wait = to_seconds(step.data_wait),
             .usual_wait = track.usual_wait,
-            .between = to_seconds(step.between()),
+            .between = to_seconds(step.between()) + candidate.gap,
             .before = to_seconds(step.iteration() - step.duration),
             .usual_between = track.usual_between,
             .outside = to_seconds(step.outside_phases()),
@@ -304,8 +323,8 @@ class StepSpike final : public Rule {
   double warning_percent_of(const Track& track, std::int64_t period) const {
     const bool may_be_epoch = period >= kEpoch && !RoundSteps::is_multiple(period);
     const Spike& latest = track.rhythm.latest;
-    const bool pause = track.origin == Origin::log ||
-                       (latest.checkpoint == 0 && latest.paused() >= kMostly * latest.lost());
+    const bool pause = latest.checkpoint == 0 &&
+                       (track.origin == Origin::log || latest.paused() >= kMostly * latest.lost());
     // An optimizer that does more every so many steps is made so.
     if (latest.in_optimizer() >= kMostly * latest.lost()) return 100;
     return may_be_epoch && pause ? 100 * kEpochCost : params_.warning_percent;
@@ -322,9 +341,10 @@ class StepSpike final : public Rule {
     }
     ScheduledPauses::Cost cost;
     if (track.origin != Origin::profiler) cost = track.scheduled.cost(spike, of_log);
-    const double most = of_log || cost.between ? kEpochCost
-                        : cost.loader          ? kLoaderCost
-                                               : params_.warning_percent / 100;
+    const bool saves = spike.checkpoint >= kMostly * spike.lost();
+    const double most = (of_log && !saves) || cost.between ? kEpochCost
+                        : cost.loader                      ? kLoaderCost
+                                                           : params_.warning_percent / 100;
     if (candidate.marked || (cost.expected && cost.share < most)) {
       const bool quiet = of_log || cost.loader;
       return report_scheduled(track, candidate, spike, quiet ? 0 : cost.share, out);

@@ -42,7 +42,6 @@ struct Track {
   Parts earlier;                 // of the attempt before
   Time began{};                  // this attempt
   Time latest{};                 // end of the last iteration
-  bool knows_waits = false;      // as a step ends
   bool waits_come_late = false;  // from another file
   std::uint32_t world = 0;       // ranks; 0: not known
   bool other_world = false;      // than in the attempt before
@@ -76,7 +75,6 @@ struct Track {
     io(earlier);
     io(began);
     io(latest);
-    io(knows_waits);
     io(waits_come_late);
     io(world);
     io(other_world);
@@ -108,18 +106,17 @@ class ThroughputRegression final : public Rule {
   void on_step(const Step& step, Verdicts& out) override {
     if (step.mode == Mode::eval) return;  // its beginning is always slow, and it is no training
     Track& track = tracks_[{step.mode, step.origin}];
-    if (track.waits_come_late && !step.opens_attempt) return;
-    track.knows_waits = track.knows_waits || step.data_wait > Nanos{};
+    if (track.waits_come_late && !knows_waits_ && !step.opens_attempt) return;
+    knows_waits_ = knows_waits_ || step.data_wait > Nanos{};
     take(track, step, out);
   }
 
   // Where the waits are in another file, each step is judged once it has its own: live and replay
   // differ in what was read before it.
   void on_complete_step(const Step& step, Verdicts& out) override {
-    if (step.mode == Mode::eval) return;
+    if (step.mode == Mode::eval || knows_waits_) return;
     Track& track = tracks_[{step.mode, step.origin}];
-    track.waits_come_late =
-        track.waits_come_late || (!track.knows_waits && step.data_wait > Nanos{});
+    track.waits_come_late = track.waits_come_late || step.data_wait > Nanos{};
     if (track.waits_come_late && step.end() > track.latest) take(track, step, out);
   }
 
@@ -181,6 +178,7 @@ class ThroughputRegression final : public Rule {
   void state(StateIo& io) override {
     io(tracks_);
     io(warm_);
+    io(knows_waits_);
     io(rates_);
     for (const auto& [which, track] : tracks_) {
       if (which.first >= Mode::count_ || which.second >= Origin::count_) io.fail();
@@ -353,6 +351,7 @@ class ThroughputRegression final : public Rule {
   std::map<std::pair<Mode, Origin>, Track> tracks_;
   FallingRates rates_;
   bool warm_ = false;
+  bool knows_waits_ = false;  // as a step ends
 };
 
 }  // namespace

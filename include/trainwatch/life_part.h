@@ -72,6 +72,7 @@ constexpr LifePart part_of(CauseName cause) {
     case CauseName::io_wait:
       return LifePart::io_wait;
     case CauseName::host_pause:
+    case CauseName::garbage_collection:
       return LifePart::host_pause;
     case CauseName::kernel_launch:
       return LifePart::kernel_launch;

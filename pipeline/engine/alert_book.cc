@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "pipeline/engine/alert_json.h"
+#include "pipeline/engine/cause_words.h"
 
 namespace trainwatch {
 
@@ -237,6 +238,9 @@ void AlertBook::refine(const Key& key, const std::string& id, const Cause& cause
     if (known == cause) return;
     const bool loud = known.name != cause.name;
     known = cause;
+    if (const auto next = words_of(cause.name).next; !next.empty()) {
+      episode.alert.verdict.next = next;
+    }
     episode.dirty = true;
     episode.changed = true;
     if (loud && episode.phase != Episode::Phase::pending) emit(episode);
@@ -245,6 +249,7 @@ void AlertBook::refine(const Key& key, const std::string& id, const Cause& cause
   closed_.change(id, [&](Alert& closed) {
     if (closed.verdict.cause == cause) return false;
     closed.verdict.cause = cause;
+    if (const auto next = words_of(cause.name).next; !next.empty()) closed.verdict.next = next;
     emit(closed);
     return true;
   });

@@ -61,7 +61,9 @@ constexpr std::array kCauseRows = {
               "an evaluation held up a step", "evaluating"}},
     CauseRow{CauseName::checkpoint,
              {"checkpoints hold up training", "checkpoints hold up some steps",
-              "a checkpoint held up a step", "writing checkpoints"}},
+              "a checkpoint held up a step", "writing checkpoints",
+              "Write checkpoints in the background (torch.distributed.checkpoint.async_save), less "
+              "often, or to faster storage."}},
     CauseRow{CauseName::memory_creep,
              {"memory fills up", "memory fills up", "memory filled up", "running out of memory"}},
     CauseRow{
@@ -69,13 +71,19 @@ constexpr std::array kCauseRows = {
         {"a collective operation hangs", "some steps wait for a collective operation that hangs",
          "a step waited for a collective operation that hung",
          "hanging in a collective operation"}},
+    CauseRow{CauseName::garbage_collection,
+             {"Python's garbage collection holds up training",
+              "Python's garbage collection holds up some steps",
+              "Python's garbage collection held up a step", "collecting garbage in Python",
+              "Leave what lives for long out of the collection (gc.freeze()), and collect on all "
+              "ranks in the same step (gc.disable(), then gc.collect() every so many steps)."}},
 };
 
 constexpr bool in_order() {
   for (std::size_t i = 0; i < kCauseRows.size(); ++i) {
     if (static_cast<std::size_t>(kCauseRows[i].cause) != i) return false;
   }
-  return kCauseRows.size() == static_cast<std::size_t>(CauseName::collective_hang) + 1;
+  return kCauseRows.size() == static_cast<std::size_t>(CauseName::garbage_collection) + 1;
 }
 static_assert(in_order());
 

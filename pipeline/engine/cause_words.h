@@ -15,6 +15,8 @@ struct CauseWords {
   std::string_view recurring;  // "some steps wait for data"
   std::string_view once;       // "a step waited for data"
   std::string_view spent;      // "waiting for data": behind "it is", "it was" and "mostly"
+  // What to do, a sentence: where the engine finds this cause. Empty: as the rule says.
+  std::string_view next{};
 };
 
 const CauseWords& words_of(CauseName cause);

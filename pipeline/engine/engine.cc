@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "pipeline/cycle/cycle_summary.h"
+#include "pipeline/engine/cause_words.h"
 #include "pipeline/engine/verdict_check.h"
 #include "pipeline/hang/silent_ranks.h"
 #include "trainwatch/gpu_report.h"
@@ -225,7 +226,7 @@ void Engine::on(const Step& step) {
 
 void Engine::judge(const Step& step) {
   step_attempt_ = step.attempt;
-  if (step.opens_attempt) {
+  if (step.opens_attempt) [[unlikely]] {
     Step opening = step;
     opening.world = world_of(step.subject);
     host_->on(opening);
@@ -244,6 +245,7 @@ std::uint32_t Engine::world_of(SubjectId rank) const {
 // What a rank does for long between its steps, or waits for, holds up the others.
 void Engine::note_pause(const Step& step) {
   pauses_.reached(step.subject, step.end());
+  if (to_seconds(step.iteration()) < 2 * step.pace.usual) return;
   const bool hides = step.forward > Nanos{} && step.backward == Nanos{};
   const Nanos own =
       std::max({hides ? Nanos{} : step.between(), step.data_wait, step.outside_phases()});
@@ -466,6 +468,10 @@ void Engine::on_verdict(const AlertBook::Source& source, Verdict verdict) {
   }
   const Verdict before = verdict;
   if (explainable) verdict.cause = attribution_.explain(verdict, subject);
+  if (const auto next = words_of(verdict.cause.name).next;
+      !next.empty() && verdict.cause.name != verdict.own_cause) {
+    verdict.next = next;
+  }
   const Alert& alert = book_.apply(source, std::move(verdict));
   if (!explainable || attribution_.settled(before, subject)) return;
   pending_causes_.add({{source.rule, subject, before.key}, alert.id, before});

@@ -50,6 +50,7 @@ except ImportError:  # not a Unix: leftovers of crashed runs are then never take
 __all__ = ["Place", "Watch", "place"]
 
 _SHORTEST_PAUSE_US = 1000
+_LEAST_CLOCK_STEP_NS, _MOST_CLOCK_STEP_NS = 100_000_000, 60_000_000_000
 _MOST_PAUSES = 100  # between two events
 _MOST_HELD = 4096  # characters
 _MOST_SAID = 300  # characters of an exception's message
@@ -626,7 +627,12 @@ class _Timeline:
         return os.path.join(self._directory, node + "_pythontimeline.json.tmp")
 
     def _set_clock(self):
-        self._offset_ns = time.time_ns() - time.monotonic_ns()
+        """Follows the system clock, file by file: what it drifts in a minute nobody sees, and a clock
+        that is set by some seconds would be a pause between two steps. One that is set by more than
+        a minute was wrong before."""
+        offset = time.time_ns() - time.monotonic_ns()
+        if not _LEAST_CLOCK_STEP_NS < abs(offset - self._offset_ns) < _MOST_CLOCK_STEP_NS:
+            self._offset_ns = offset
 
     def _give_up(self, failure):
         with self._lock:

@@ -45,7 +45,7 @@ class CheckpointFilesTest(harness.JobTest):
     def test_without_the_files_nobody_knows(self):
         timeline(self.directory)
         self.assertEqual(self.alerts(), [("step_spike", 254, "warning", "host_pause"),
-                                         ("stall", 407, "critical", "unattributed")])
+                                         ("stall", 407, "info", "unattributed")])
 
     def test_with_the_files(self):
         for step, end in timeline(self.directory).items():

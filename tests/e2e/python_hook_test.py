@@ -57,6 +57,19 @@ class HookTest(HookCase):
         self.assertGreaterEqual(pauses[0]["dur"], 5000)
         self.assertNotIn(timeline.on_collection, gc.callbacks)
 
+    def test_a_clock_that_is_set_by_seconds_is_no_pause(self):
+        watch = self.watch()
+        timeline = watch._timeline
+        for forth, follows in ((2_000_000_000, False), (30_000_000, True), (3600_000_000_000, True)):
+            timeline._set_clock()
+            before = timeline._offset_ns
+            real = trainwatch.time.time_ns
+            with unittest.mock.patch.object(trainwatch.time, "time_ns", side_effect=lambda forth=forth, real=real: real() + forth):
+                timeline._set_clock()
+            self.assertEqual(timeline._offset_ns - before > forth / 2, follows, forth)
+            timeline._offset_ns = before
+        watch.close()
+
     def test_the_bytes_of_an_open_file(self):
         watch = self.watch()
         with watch.step():

@@ -10,7 +10,7 @@ namespace {
 constexpr double kSaturatedCore = 90.0;  // percent; SageMaker's cpu_threshold
 constexpr double kHeavyIoWait = 50.0;    // percent; SageMaker's io_threshold
 constexpr double kRise = 10.0;           // percentage points above the minute before
-constexpr double kBusyHost = 80.0;       // percent of all cores: saturation, whatever it was before
+constexpr double kBusyHost = 80.0;       // percent of all cores
 constexpr double kHeldUp = 50.0;         // percent of the interval: waits for CPU or disk
 constexpr double kShortMemory = 25.0;    // the same for memory, which nobody waits for normally
 constexpr double kThrottled = 50.0;      // percent of the interval
@@ -35,14 +35,17 @@ bool rose(const std::optional<double>& now, const std::optional<double>& before,
   return now && *now > limit && (!before || *now - *before >= kRise);
 }
 
-// All cores are, whatever they were before.
+// All cores are.
 bool is_full(const SystemUsage& usage) {
   return usage.cpu && *usage.cpu >= kBusyHost && *usage.busiest_core > kSaturatedCore;
 }
 
-// The container's own share of the CPUs is used up, whatever the node's cores do.
-bool is_held_back(const SystemUsage& usage) {
-  return is_full(usage) || (usage.quota_used && *usage.quota_used > kHeldUp);
+// No core is free, or the container's own share of the CPUs is used up, which it was not before.
+bool is_held_back(const SystemUsage& usage, const SystemUsage& before) {
+  const auto held = [](const SystemUsage& now) {
+    return is_full(now) || (now.quota_used && *now.quota_used > kHeldUp);
+  };
+  return held(usage) && !held(before);
 }
 
 // What the kernel says of tasks that could not run, and of the container's limits.
@@ -78,7 +81,8 @@ std::optional<Cause> from_system(const SystemUsage& usage, const SystemUsage& be
                      " % of the interval for disk or network I/O.",
                  {}};
   }
-  if (is_full(usage) || rose(usage.busiest_core, before.busiest_core, kSaturatedCore)) {
+  if ((is_full(usage) && !is_full(before)) ||
+      rose(usage.busiest_core, before.busiest_core, kSaturatedCore)) {
     return Cause{CauseName::cpu_saturation,
                  *usage.busiest_core / 100.0,
                  "The busiest CPU core ran at " + number(*usage.busiest_core, 0) +
@@ -107,7 +111,7 @@ struct SpanCause {
 SpanCause cause_of(SpanKind kind) {
   if (kind == SpanKind::checkpoint) return {CauseName::checkpoint, "Writing a checkpoint"};
   if (kind == SpanKind::data_init) return {CauseName::input_wait, "Starting the data loader"};
-  return {CauseName::host_pause, "Python's garbage collection"};
+  return {CauseName::garbage_collection, "Python's garbage collection"};
 }
 
 }  // namespace
@@ -179,10 +183,10 @@ std::optional<Cause> Attribution::from_node(const Verdict& verdict, SubjectId su
   const SystemUsage before =
       system_.usage(subject, start - kBefore, start - std::chrono::seconds(1));
   if (grew || !sure) {
-    if (const auto cause = from_clocks(usage, before)) return cause;
+    if (auto cause = from_clocks(usage, before)) return cause;
   }
   // Where no core is free, the host's part of the computation takes longer.
-  if (sure && grew && !is_held_back(usage)) return std::nullopt;
+  if (sure && grew && !is_held_back(usage, before)) return std::nullopt;
   return from_system(usage, before);
 }
 

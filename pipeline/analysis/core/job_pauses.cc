@@ -5,9 +5,8 @@
 
 namespace trainwatch {
 
-void JobPauses::on(const Span& span) {
-  const bool pause = span.kind == SpanKind::checkpoint || span.kind == SpanKind::evaluation;
-  if (!pause || span.origin != Origin::timeline || span.duration <= Nanos{}) return;
+void JobPauses::mark(const Span& span) {
+  if (span.origin != Origin::timeline || span.duration <= Nanos{}) return;
   paused(span.subject, span.start, span.end());
 }
 
@@ -19,12 +18,12 @@ void JobPauses::paused(SubjectId rank, Time from, Time to) {
 }
 
 void JobPauses::reached(SubjectId rank, Time time) {
-  if (latest_job_ == nullptr || latest_ != rank) {
+  if (latest_reached_ == nullptr || latest_ != rank) {
     latest_ = rank;
-    latest_job_ = &jobs_[interner_.subjects[rank].job];
+    Job& job = jobs_[interner_.subjects[rank].job];
+    latest_reached_ = &job.reached.try_emplace(rank, kNoTime).first->second;
   }
-  Time& known = latest_job_->reached.try_emplace(rank, kNoTime).first->second;
-  known = std::max(known, time);
+  *latest_reached_ = std::max(*latest_reached_, time);
   changed_ = true;
 }
 
@@ -84,8 +83,11 @@ bool JobPauses::has_others(SubjectId rank) {
 
 void JobPauses::state(StateIo& io) {
   io(jobs_);
-  io(subjects_);
-  latest_job_ = nullptr;
+  if (!io.is_loading()) return;
+  // Of jobs that are gone, nothing is left but the name.
+  std::erase_if(jobs_, [](const auto& job) { return job.second.reached.empty(); });
+  subjects_ = 0;
+  latest_reached_ = nullptr;
 }
 
 }  // namespace trainwatch

@@ -27,7 +27,9 @@ class JobPauses final : public PauseActivity {
   explicit JobPauses(const Interner& interner) : interner_(interner) {}
 
   // Of a timeline: a checkpoint or an evaluation; others are ignored.
-  void on(const Span& span);
+  void on(const Span& span) {
+    if (span.kind == SpanKind::checkpoint || span.kind == SpanKind::evaluation) mark(span);
+  }
   // The rank did something else than train, or waited for data.
   void paused(SubjectId rank, Time from, Time to);
   // The timeline of the rank was read to there.
@@ -65,14 +67,15 @@ class JobPauses final : public PauseActivity {
     }
   };
 
+  void mark(const Span& span);
   const Job* find(SubjectId rank) const;
   void find_ranks();
 
   const Interner& interner_;
   std::map<std::string, Job> jobs_;
   SubjectId latest_ = SubjectId::none;
-  Job* latest_job_ = nullptr;  // of latest_: steps of one rank come together
-  std::size_t subjects_ = 0;   // that were looked at
+  Time* latest_reached_ = nullptr;  // of latest_: steps of one rank come together
+  std::size_t subjects_ = 0;        // that were looked at
   bool changed_ = false;
 };
 

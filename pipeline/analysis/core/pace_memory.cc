@@ -62,15 +62,18 @@ Pace PaceMemory::add(const Step& step, double work) {
     return {};
   }
   const double seconds = std::max(to_seconds(step.iteration()), kShortest);
-  const double value = with_work(std::log(seconds), std::log(work));
+  const double log_work = work == 1 ? 0 : std::log(work);
+  const double value = with_work(std::log(seconds), log_work);
   const std::int64_t warm = step.origin == Origin::timeline ? kWarm : kWarmRecord;
   Pace pace = judge(warm, work);
   if (step.opens_epoch) {  // not like the others, and no evidence of anything
     describe_level(pace);
     return pace;
   }
-  work_level_ += kWorkSlowly * (std::log(work) - work_level_);
-  work_recent_ += kWorkQuickly * (std::log(work) - work_recent_);
+  if (log_work != 0 || work_recent_ != 0) {
+    work_level_ += kWorkSlowly * (log_work - work_level_);
+    work_recent_ += kWorkQuickly * (log_work - work_recent_);
+  }
   const bool other_pattern = pattern_.add(value, step);
   const double of_kind = value - pattern_.level(0);
   recent_.add(of_kind);
@@ -182,18 +185,18 @@ void PaceMemory::describe_level(Pace& pace) const {
 Pace PaceMemory::judge(std::int64_t warm, double work) const {
   Pace pace;
   const double kind = pattern_.level(-1);
-  pace.scale = std::exp(kind) * work;
+  pace.scale = kind == 0 ? work : std::exp(kind) * work;
   if (std::cmp_less(logs_.size(), steady_ ? kSteady : warm)) return pace;
   const double median = logs_.median();
   if (median <= std::log(2 * kShortest)) return pace;  // the writer gives no durations
   pace.sigma = std::max(kSigmaPerMad * logs_.mad(), kLeastSigma);
   pace.usual = std::exp(median) * pace.scale;
+  const double highest = pattern_.highest();
+  double limit = limit_of(median, pace.sigma) + kind;
   // What takes no longer than the slowest kind may be one of that.
-  const double slowest = median + pattern_.highest() + kSigmas * pace.sigma;
-  const double limit = limit_of(median, pace.sigma) + kind;
-  const double most = pattern_.period() > 0 ? std::max(limit, slowest) : limit;
-  pace.limit = std::exp(std::min(most, 600.0)) * work;
-  const double longest = std::exp(logs_.largest() + pattern_.highest()) * work;
+  if (highest > 0) limit = std::max(limit, median + highest + kSigmas * pace.sigma);
+  pace.limit = std::exp(std::min(limit, 600.0)) * work;
+  const double longest = std::exp(logs_.largest() + highest) * work;
   pace.longest = std::max({pace.usual, longest, second_longest_});
   return pace;
 }

@@ -30,6 +30,7 @@ double square(double value) {
 }  // namespace
 
 bool StepPattern::add(double value, const Step& step) {
+  if (period_ == 0 && added_ == kSearched) return false;  // all steps are of one kind
   const auto slot = static_cast<std::size_t>(added_ % kSearched);
   values_[slot] = static_cast<float>(value);
   outside_[slot] = static_cast<float>(to_seconds(step.between()));

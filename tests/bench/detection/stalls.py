@@ -38,8 +38,8 @@ def stall_sizes(random, base):
     factor = random.choice((random.uniform(1.1, 1.8), random.uniform(3.5, 8), random.uniform(5, 20),
                             random.uniform(5, 20)))
     extra = (factor - 1) * base
-    if factor >= 3 and extra < 1.6:
-        extra = random.uniform(1.7, 6)
+    if factor >= 3 and extra < 1.1:
+        extra = random.uniform(1.2, 6)
     return extra
 
 
