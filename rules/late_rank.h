@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which rank the others have waited for lately, and how long, by the iterations that the ledger has
-// booked: the work of a rank that came last, beyond that of the others.
+// The rank for which the others have waited lately, and for how long: in each iteration that the
+// ledger has booked, how much longer the last rank worked than the others.
 #pragma once
 
 #include <algorithm>
@@ -15,12 +15,12 @@ namespace trainwatch::straggler {
 
 class LateRank {
  public:
-  // What is known of a rank: seconds, and iterations, newer ones with more weight.
+  // Means per iteration, newer ones with more weight, except `lost`.
   struct Late {
     SubjectId rank = SubjectId::none;
-    double seconds = 0;
-    double times = 0;
-    double lost = 0;  // since it was late first, with no weight
+    double seconds = 0;  // that the others waited for it
+    double times = 0;    // share of the iterations in which it was last
+    double lost = 0;     // seconds since it was first late
     Time since = kNoTime;
     std::int64_t since_step = kNoStep;
 
@@ -38,7 +38,6 @@ class LateRank {
   void add(const BookedIteration& iteration) {
     constexpr double kWeight = 1.0 / 50;
     const double length = to_seconds(std::max(iteration.to - iteration.from, Nanos{}));
-    if (from_ == kNoTime) from_ = iteration.from;
     to_ = iteration.to;
     ++known_;
     elapsed_ += kWeight * (length - elapsed_);
@@ -60,25 +59,23 @@ class LateRank {
     rank.lost += iteration.late;
   }
 
-  // That the others wait for most; null: for none, or too little is known.
+  // The rank that costs the most; null: there is none, or too little is known.
   const Late* worst() const {
     if (known_ < kFewest || ranks_.empty()) return nullptr;
     return &*std::ranges::max_element(ranks_, {}, &Late::seconds);
   }
-  // Of the time, lately.
+  // Share of the recent time that the others waited for this rank.
   double share(const Late& rank) const {
     return elapsed_ > 0 ? std::min(rank.seconds / elapsed_, 1.0) : 0;
   }
-  // It is the same rank nearly always: where lengths vary with the data, it is another each time.
+  // It is nearly always this rank. Where step times vary with the data, the last rank changes.
   bool is_always(const Late& rank) const {
     return rank.times >= kMostTimes && rank.times >= kAlways * late_;
   }
-  Time to() const { return to_; }
   double elapsed(const Late& rank) const { return to_seconds(to_ - rank.since); }
 
   void state(StateIo& io) {
     io(ranks_);
-    io(from_);
     io(to_);
     io(known_);
     io(elapsed_);
@@ -104,7 +101,6 @@ class LateRank {
   }
 
   std::vector<Late> ranks_;
-  Time from_ = kNoTime;
   Time to_ = kNoTime;
   std::int64_t known_ = 0;
   double elapsed_ = 0;

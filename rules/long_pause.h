@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A pause so much longer than a step that the training loop most likely takes it on purpose: it
-// evaluates, ends an epoch or saves, and nothing marks it. What goes wrong in a step mostly takes
-// some steps' time.
+// A pause so much longer than a step that the training loop most likely takes it on purpose, to
+// evaluate, save or end an epoch, although nothing marks it. Most faults cost the time of a few
+// steps.
 #pragma once
 
 namespace trainwatch {

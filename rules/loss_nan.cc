@@ -25,7 +25,7 @@ constexpr std::int64_t kRecovery = 3;  // records in a row that are finite
 constexpr std::uint64_t kSkippedInARow = 5;
 constexpr double kOften = 0.1;              // of the records,
 constexpr double kOftenWeight = 1.0 / 50;   // the newer ones count more
-constexpr std::int64_t kSkipsAreOne = 400;  // records without one, until the next is another alert
+constexpr std::int64_t kSkipsAreOne = 400;  // finite records that end an alert about skipped steps
 
 struct Params {
   std::int64_t skipped_steps = 20;
@@ -144,7 +144,7 @@ class LossNan final : public Rule {
   // come behind the norm of the same record, so that the first norm is not judged alone.
   std::uint64_t needed(const Tag& tag, ScalarKind kind) const {
     if (kind != ScalarKind::grad_norm) return 1;
-    // A scale is looked for at the beginning.
+    // At the beginning, mixed precision searches for a loss scale.
     const bool begins = tag.records == tag.in_a_row && loss_is_finite();
     if (scaled_ || begins) return static_cast<std::uint64_t>(params_.skipped_steps) + 1;
     return tag.records == tag.in_a_row ? 2 : 1;
@@ -342,13 +342,12 @@ const RuleSpec& rule() {
          .version = 3,
          .scope = Scope::rank,
          .summary = "A loss or a gradient norm that the job logs is NaN or infinite.",
-         .doc =
-             "The first logged loss or gradient norm that is not a finite number, or a count of "
-             "steps with NaN above 0. A gradient norm that overflows under a loss scale belongs "
-             "to a step that is skipped, and counts only after many in a row; a single one beside "
-             "a "
-             "loss that is finite is information, one in ten a warning. A warning also says that "
-             "a loss which was in every record is in none any more."},
+         .doc = "The first logged loss or gradient norm that is not a finite number, or a count of "
+                "steps with NaN above 0. A gradient norm that overflows under a loss scale belongs "
+                "to a step that is skipped, and counts only after many in a row. While the loss is "
+                "finite, a single such norm is info, and one in ten is a warning. A warning also "
+                "says that "
+                "a loss which was in every record is in none any more."},
         {field("skipped_steps", &Params::skipped_steps, 0, 100000,
                "With a loss scale, so many gradient norms in a row may be infinite or NaN.")});
     made.trusts_guesses = true;

@@ -24,8 +24,8 @@ constexpr std::int64_t kRecovery = 3;  // records in a row that are as before
 // and means nothing by it.
 constexpr double kNegligible = 1e-4;
 constexpr double kChange = 1.5;  // factor of the loss that is worth an update
-// So many peaks of fewer records than an alert takes, that near each other and as high, are of the
-// job: batches of a task whose loss is higher, say.
+// So many peaks of similar height, close to each other and too short for an alert, are normal for
+// the job: for example, batches of a task with a higher loss.
 constexpr std::size_t kPeaksKept = 8;
 constexpr std::ptrdiff_t kHabit = 3;
 constexpr std::uint64_t kHabitRecords = 500;
@@ -73,7 +73,7 @@ struct Tag : ScalarTrack {
     io(peaks);
   }
 
-  // What rose so high and came back by itself before.
+  // Whether the loss has risen so high before and come back by itself.
   bool is_habit(double value) const {
     const auto like = [&](const Peak& peak) {
       return records - peak.record <= kHabitRecords && value <= kAsHigh * peak.value;

@@ -29,12 +29,12 @@ class ScheduledPauses {
   // The steps of the attempt so far.
   const RoundSteps& steps() const { return steps_; }
 
-  // Returns the share of the time that the pause costs if it comes round. Call for each slow
-  // iteration. A log does not show what is a pause: `of_log`, the iteration may be one as a whole.
+  // What the pause costs if it recurs. Call for each slow iteration. A log does not show what is a
+  // pause: with `of_log`, the whole iteration may be one.
   struct Cost {
     double share = 1;  // of the time
     bool expected = false;
-    bool between = false;       // of an unmarked pause that comes again, at no round number
+    bool between = false;       // an unmarked pause that recurs, not at a round number
     bool loader = false;        // mostly the start of a loader
     std::int64_t distance = 0;  // steps since the one before
   };

@@ -147,10 +147,7 @@ Verdict describe_episode(const Track& track) {
   for (const std::int64_t step : episode.recent) json.value(step);
   verdict.evidence = json.end_array().end_object().take();
   verdict.next =
-      verdict.cause.name == CauseName::checkpoint
-          ? "Write checkpoints in the background (torch.distributed.checkpoint.async_save), less "
-            "often, or to faster storage."
-      : verdict.cause.name == CauseName::input_wait
+      verdict.cause.name == CauseName::input_wait
           ? "Look at the data loader: more workers, a longer prefetch queue or faster storage "
             "would hide this wait."
           : "Look at what happened on the node in this interval: other processes, storage, "

@@ -32,7 +32,7 @@ struct Episode {
   std::uint64_t latest_seen = 0;
   std::uint64_t in_a_row = 0;  // up to the latest
   std::uint64_t together = kTogether;
-  bool expected = false;             // they are pauses on purpose, which cost too much
+  bool expected = false;             // pauses on purpose that cost too much
   std::vector<std::int64_t> recent;  // step numbers of the last spikes
 
   void add(const Spike& spike, std::uint64_t seen) {
@@ -50,14 +50,14 @@ struct Episode {
     if (recent.size() >= kStepsKept) recent.erase(recent.begin());
     recent.push_back(spike.step);
   }
-  // A pause on purpose, the next of which is of the same episode.
+  // An expected pause; the next one belongs to the same episode.
   void comes_again_in(std::int64_t distance) {
     constexpr std::int64_t kMost = 1'000'000;
     const auto late = static_cast<std::uint64_t>(std::clamp<std::int64_t>(distance, 0, kMost));
     expected = true;
     together = std::max(together, late * 5 / 2);
   }
-  // Of the time since the first one began, which is as long as kWhile steps at least.
+  // Share of the time since the first one began, but of kWhile steps at least.
   double lost_share(Time now) const {
     constexpr double kWhile = 100;
     const double elapsed = std::max(to_seconds(now - first_start), kWhile * worst.usual);
@@ -80,8 +80,8 @@ struct Episode {
   }
 };
 
-// A slow iteration that is not judged yet: other ranks may have paused on purpose meanwhile, or
-// its wait for data is in another file.
+// A slow iteration that is not judged yet: another rank may have paused meanwhile, or the wait for
+// data is in another file.
 struct Candidate {
   Step step;
   std::uint64_t seen = 0;
@@ -92,7 +92,7 @@ struct Candidate {
   bool marked = false;
   bool complete = false;  // all of its waits are known
   double checkpoint = 0;
-  double gap = 0;           // seconds before it that its log's timer leaves out
+  double gap = 0;           // seconds before it that the log's own timer leaves out
   Time next_end = kNoTime;  // of the iteration after it
 
   void state(StateIo& io) {
@@ -145,7 +145,7 @@ struct Track {
   bool saved = false;     // a log says that it wrote a checkpoint, and not how long that took
   bool marked = false;    // a log says that it evaluated, or wrote a checkpoint
 
-  // A writer may say so before it says that the step before ended.
+  // Some writers report the start of a loader before the end of the previous step.
   bool loader_started_in(const Step& step) const {
     return loader_at >= step.begin && loader_at <= step.end();
   }

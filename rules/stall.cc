@@ -252,8 +252,8 @@ class Stall final : public Rule {
     armed_ = finished_ = false;
   }
 
-  // The first pause of a job is unknown. A log, too, may be held back by a buffer, and does not say
-  // that the job has ended.
+  // The reason for the first long pause of a job is unknown. Logs may also be buffered, and may not
+  // show that the job has ended.
   Severity severity_of(Nanos silent) const {
     return silent > critical_after(patience()) ? Severity::critical : Severity::warning;
   }
@@ -322,7 +322,7 @@ class Stall final : public Rule {
               [&] { return describe(gap, true); });
     out.clear_all(gap.to);
   }
-  // An unknown pause may be on purpose; one that is far longer is none.
+  // A pause of unknown reason may be intended, but hardly one that is much longer.
   Nanos critical_after(Nanos patience) const {
     const Nanos least = from_seconds(kCriticalTimes * params_.least_seconds);
     return std::max<Nanos>(kCritical * std::min<Nanos>(patience, kMostPatience / kCritical), least);

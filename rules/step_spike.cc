@@ -33,13 +33,13 @@ constexpr auto kHeldFor = std::chrono::seconds(5);  // of the clock
 constexpr auto kAhead = std::chrono::seconds(100);
 constexpr double kMostly = 0.8;       // of the lost time
 constexpr std::int64_t kEpoch = 50;   // steps, at least
-constexpr double kEpochCost = 0.35;   // of the time, that a pause which comes round may cost
-constexpr double kLoaderCost = 0.12;  // and one of which a loader's start is most
+constexpr double kEpochCost = 0.35;   // share of the time that a recurring pause may cost
+constexpr double kLoaderCost = 0.12;  // the same, where it is mostly the start of a loader
 constexpr std::int64_t kEarly = 64;   // steps of an attempt
 constexpr double kEarlyRatio = 9;
 constexpr double kEarlySeconds = 60;
 constexpr std::int64_t kFirstOfEpoch = 6;  // steps of an epoch, or a stage, which may compile
-constexpr std::uint64_t kPatterns = 130;   // steps, after which it is known which kinds there are
+constexpr std::uint64_t kPatterns = 130;   // steps after which the kinds of steps are known
 
 class StepSpike final : public Rule {
  public:
@@ -87,10 +87,12 @@ class StepSpike final : public Rule {
 
   void on_span(const Span& span, Verdicts&) override {
     if (span.kind == SpanKind::evaluation) {
-      if (span.origin == Origin::log) mark_log();
+      if (span.origin == Origin::log) note_in_logs(&Track::marked);
       return;
     }
-    if (span.origin == Origin::log && span.duration == Nanos{}) return note_save();
+    if (span.origin == Origin::log && span.duration == Nanos{}) {
+      return note_in_logs(&Track::saved);
+    }
     const bool loader = span.kind == SpanKind::data_init;
     const double seconds = to_seconds(std::max(span.duration, Nanos{}));
     for (Track& track : tracks_) {
@@ -103,7 +105,7 @@ class StepSpike final : public Rule {
     }
   }
 
-  // Another rank, or a file with waits, may have ended.
+  // Judges what was held too long: another rank may have ended.
   TickResult on_tick(Tick tick, Verdicts& out) override {
     bool changed = false;
     Time next = Time::max();
@@ -139,13 +141,10 @@ class StepSpike final : public Rule {
   bool warming() const override { return !warm_; }
 
  private:
-  void mark_log() {
-    for (Track& track : tracks_) track.marked = track.marked || track.origin == Origin::log;
-  }
-
-  // Without a word about how long it took.
-  void note_save() {
-    for (Track& track : tracks_) track.saved = track.saved || track.origin == Origin::log;
+  void note_in_logs(bool Track::*flag) {
+    for (Track& track : tracks_) {
+      if (track.origin == Origin::log) track.*flag = true;
+    }
   }
 
   Track& track_of(const Step& step) {
@@ -162,7 +161,7 @@ class StepSpike final : public Rule {
     }
   }
 
-  // The timer of a log's own may stand still while it saves; the times of its records do not.
+  // Seconds before the step that the log's own timer leaves out, as it does while the job saves.
   static double unrecorded(const Track& track, const Step& step) {
     if (step.origin != Origin::log || track.last_end == Time{} || step.opens_epoch) return 0;
     const double gap = to_seconds(step.begin - track.last_end);
@@ -202,10 +201,10 @@ class StepSpike final : public Rule {
     if (track.waits_come_late && !candidate.complete) return false;
     if (pauses_ == nullptr || has_own_reason(measured(track, candidate))) return true;
     if (pauses_->has_others(rank_)) return pauses_->passed(rank_, candidate.step.end());
-    // Of finished files, those of this rank may be read a while before any of another rank.
+    // In finished files, other ranks may only be found later.
     return track.world <= 1 || track.last_end - candidate.step.end() > kAhead;
   }
-  // It did not wait for another rank.
+  // The rank lost the time by itself and did not wait for another one.
   static bool has_own_reason(const Spike& spike) {
     const double own = std::max(
         {spike.paused(), spike.waited(), spike.outside - spike.usual_outside, spike.checkpoint});
@@ -238,7 +237,7 @@ class StepSpike final : public Rule {
     }
   }
 
-  // Another rank paused, which explains that this one was slow: the other one speaks.
+  // A pause of another rank explains why this one was slow; the other rank's alert reports it.
   bool waited_for_a_pause(const Track& track, const Step& step, const Spike& spike) const {
     if (pauses_ == nullptr || track.origin != Origin::timeline) return false;
     if (has_own_reason(spike)) return false;
@@ -298,7 +297,7 @@ class StepSpike final : public Rule {
     if (!rhythm.detector.is_due(place)) return;
     if (!known) rhythm.begin(spike, place);
     rhythm.add(spike);
-    // Of a rhythm from the beginning on, the pace learns what kinds of steps there are.
+    // Until then, a rhythm may turn out to be a pattern of the job (Pace::scale).
     if (candidate.seen > kPatterns) report_rhythm(track, out);
   }
 
@@ -318,16 +317,19 @@ class StepSpike final : public Rule {
               [&] { return describe(track); });
   }
 
-  // A long pause that nothing marks and that comes round is an evaluation or the end of an epoch;
-  // at a round number of steps it may be a checkpoint, whose cost can be less.
+  // A long unmarked pause that recurs is an evaluation or the end of an epoch. At a round number of
+  // steps it may be a checkpoint, which should cost less.
   double warning_percent_of(const Track& track, std::int64_t period) const {
     const bool may_be_epoch = period >= kEpoch && !RoundSteps::is_multiple(period);
     const Spike& latest = track.rhythm.latest;
-    const bool pause = latest.checkpoint == 0 &&
-                       (track.origin == Origin::log || latest.paused() >= kMostly * latest.lost());
-    // An optimizer that does more every so many steps is made so.
+    const bool pause = latest.checkpoint == 0 && may_be_pause(track, latest);
+    // Some optimizers do more work every so many steps.
     if (latest.in_optimizer() >= kMostly * latest.lost()) return 100;
     return may_be_epoch && pause ? 100 * kEpochCost : params_.warning_percent;
+  }
+  // Between two steps. A log does not show where the time went.
+  static bool may_be_pause(const Track& track, const Spike& spike) {
+    return track.origin == Origin::log || spike.paused() >= kMostly * spike.lost();
   }
 
   void find_spike(Track& track, const Candidate& candidate, const Spike& spike, bool due,
@@ -362,15 +364,15 @@ class StepSpike final : public Rule {
     const Episode& episode = track.episode;
     const Spike& worst = episode.worst;
     const double percent = 100 * episode.lost_share(spike.end);
-    // Slow steps in a row are a new level, until a usual one follows.
+    // Consecutive slow steps may be a new level; wait until a usual step follows.
     const bool costly = episode.spikes > 2 && episode.in_a_row < 3 &&
                         percent >= params_.warning_percent &&
                         episode.lost >= params_.warning_seconds;
-    // The first steps of an attempt may show for the first time what comes round in it.
+    // Early in an attempt, recurring slow steps come for the first time.
     const bool early = !episode.expected && worst.done < kEarly && worst.ratio() < kEarlyRatio &&
                        worst.lost() < kEarlySeconds;
-    const bool between = track.origin == Origin::log || worst.paused() >= kMostly * worst.lost();
-    const bool pause = !episode.expected && between && is_long_pause(worst.lost(), worst.usual);
+    const bool pause =
+        !episode.expected && may_be_pause(track, worst) && is_long_pause(worst.lost(), worst.usual);
     const bool severe = worst.lost() >= params_.warning_seconds &&
                         worst.ratio() >= params_.warning_ratio && !early && !pause;
     const double least = params_.info_seconds * (track.origin == Origin::profiler ? kRecord : 1);

@@ -6,6 +6,7 @@
 #include <deque>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "rules/cycle_cost.h"
@@ -28,6 +29,9 @@ struct Params {
   std::int64_t recovery_steps = 10;
 };
 
+constexpr std::string_view kNext =
+    "Look at that rank's GPU (clocks, temperature, other processes), its host and its share of the "
+    "data; if the hardware is at fault, replace the node.";
 constexpr std::size_t kMostRanks = 16384;
 constexpr double kMinChange = 1.5;   // times the delay
 constexpr double kLostShare = 0.05;  // of the late steps, for a warning
@@ -132,8 +136,7 @@ class Straggler final : public Rule {
     out.fires({.key = key,
                .at = iteration.to,
                .amount = static_cast<std::uint64_t>(worst->lost),
-               .figure = share,
-               .opens = true},
+               .figure = share},
               [&] { return describe(iteration, *worst, share); });
   }
 
@@ -274,9 +277,7 @@ class Straggler final : public Rule {
                          " was " + format::seconds(verdict.baseline) + ".",
                      {}};
     verdict.evidence = evidence(rank, record, sums, ranks);
-    verdict.next =
-        "Look at that rank's GPU (clocks, temperature, other processes), its host and its share of "
-        "the data; if the hardware is at fault, replace the node.";
+    verdict.next = kNext;
     return verdict;
   }
 
@@ -310,9 +311,7 @@ class Straggler final : public Rule {
                            .field("waiting_measured_by", "timelines")
                            .end_object()
                            .take();
-    verdict.next =
-        "Look at that rank's GPU (clocks, temperature, other processes), its host and its share of "
-        "the data; if the hardware is at fault, replace the node.";
+    verdict.next = kNext;
     return verdict;
   }
 

@@ -55,7 +55,7 @@ struct Track {
   std::int64_t other = 0;   // iterations in a row that no longer batches explain
   bool far_longer = false;  // the iteration before
 
-  // The training was started again, and has been slower since.
+  // It has been slower since the training was started again.
   bool is_slower_than_earlier(const Pace& pace) const { return pace.changed_at <= began; }
   const Parts& parts_before(const Pace& pace) const {
     return is_slower_than_earlier(pace) ? earlier : before;
@@ -111,8 +111,8 @@ class ThroughputRegression final : public Rule {
     take(track, step, out);
   }
 
-  // Where the waits are in another file, each step is judged once it has its own: live and replay
-  // differ in what was read before it.
+  // Where the waits are in another file, a step is judged once its own wait was read, so that live
+  // and finished files give the same alerts.
   void on_complete_step(const Step& step, Verdicts& out) override {
     if (step.mode == Mode::eval || knows_waits_) return;
     Track& track = tracks_[{step.mode, step.origin}];
@@ -139,7 +139,7 @@ class ThroughputRegression final : public Rule {
     }
     if (step.opens_epoch) return;
     warm_ = warm_ || step.pace.warm();
-    // Fewer ranks take longer for the same work.
+    // With another number of ranks, the attempt before is no reference.
     const bool other = track.other_world && track.is_slower_than_earlier(step.pace);
     const bool changed = step.pace.reference > 0 && !other;
     // What compiles in the first iterations says nothing about the others.
@@ -213,12 +213,11 @@ class ThroughputRegression final : public Rule {
     return track.other < kSure;
   }
 
-  // Slow times that come again and again are one alert: the second one stays open for a while.
+  // Slowdowns that recur are one alert: from the second on, it stays open for a while.
   static void end_burst(Track& track, const std::string& key, Time at, Verdicts& out) {
-    if (out.firings(key) > 0 && track.quiet == 0) ++track.bursts;
-    ++track.quiet;
-    if (track.quiet > kBurstsApart) track.bursts = 0;
-    if (track.bursts > 1 && track.quiet <= kBurstsApart) return out.holds(key);
+    if (track.quiet == 0 && out.firings(key) > 0) ++track.bursts;
+    if (++track.quiet > kBurstsApart) track.bursts = 0;
+    if (track.bursts > 1) return out.holds(key);
     out.clear(key, at);
   }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An iteration of ranks in lock step, as the ledger has booked it: which rank came last, and how
-// much longer than the others it worked.
+// An iteration of ranks in lock step, as booked by the ledger: which rank was last, and how much
+// longer it worked than the others.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,6 @@ struct BookedIteration {
   Time from{};
   Time to{};
   std::int64_t last_step = -1;
-  std::uint32_t steps = 1;
   double late = 0;  // seconds that the others waited for its own work
 };
 

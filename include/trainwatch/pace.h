@@ -17,9 +17,9 @@ struct Pace {
   double limit = 0;    // what takes longer is beyond the learned tail
   double longest = 0;  // that the job takes now and then, as for a checkpoint or an evaluation
   // With this iteration.
-  double scale = 1;      // times the time of a mean iteration, that one of its kind and with its
-                         // work takes; `recent` and `reference` are of a mean one
-  double recent = 0;     // the median of the last ones; 0 while `reference` is
+  double scale = 1;   // expected time of this iteration, by its kind and work, relative to a mean
+                      // one; `recent` and `reference` are of a mean iteration
+  double recent = 0;  // the median of the last ones; 0 while `reference` is
   double reference = 0;  // the usual time before it changed for the worse and stayed there; 0: no
                          // such change
   Time changed_at{};     // when that began
@@ -28,7 +28,7 @@ struct Pace {
   std::int64_t rise_step = -1;
   double rise = 0;  // to so many times the level before; 0: unknown, it crept
 
-  // What this iteration would take at the level before; while there is one.
+  // The time of this iteration at the level before the change, while `reference` is known.
   double expected() const { return reference * scale; }
 
   bool warm() const { return usual > 0; }

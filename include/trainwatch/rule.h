@@ -66,7 +66,7 @@ class Rule {
   virtual void on_span(const Span&, Verdicts&) {}           // of RuleText::spans
   virtual void on_cycle(const CycleSummary&, Verdicts&) {}  // a rank's profiler cycle, complete
   virtual void on_hang(const HangFinding&, Verdicts&) {}    // of a job: its ranks' dumps
-  // Of a job with several ranks, in order.
+  // Iterations of a job with several ranks, in order.
   virtual void on_booked(const BookedIteration&, Verdicts&) {}
   virtual void on_run_end(const RunEnding&, Verdicts&) {}  // of a job; also that it continues
   virtual void on_gpu_report(const GpuReport&, Verdicts&) {}
@@ -151,16 +151,17 @@ class CheckpointActivity {
   virtual Time latest(SubjectId rank, Time from, Time to) const = 0;
 };
 
-// The pauses that the ranks of a job mark in their timelines: checkpoints and evaluations.
+// The pauses of the ranks of a job: marked checkpoints and evaluations, and long times between
+// steps.
 class PauseActivity {
  public:
   virtual ~PauseActivity() = default;
-  // How much of [from, to] another rank of this rank's job spent in them; of several, the most.
+  // How much of [from, to] other ranks of this rank's job spent in them.
   virtual Nanos of_others(SubjectId rank, Time from, Time to) const = 0;
-  // The timelines of all other ranks of its job were read to `time`, so that the pauses until then
-  // are known.
+  // Whether the timelines of all other ranks of the job were read up to `time`: all pauses until
+  // then are known.
   virtual bool passed(SubjectId rank, Time time) = 0;
-  // Its job has other ranks, as far as is known.
+  // Whether its job has other ranks, as far as is known.
   virtual bool has_others(SubjectId rank) = 0;
 };
 

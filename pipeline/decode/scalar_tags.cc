@@ -139,7 +139,7 @@ constexpr WordRow kWordRows[] = {
     {ScalarKind::total_steps, "total|max", "steps|iterations|iters", "env|time|timesteps"},
 };
 
-// Names of how much one iteration has to do; other words would make it something else.
+// Whether the tag names the amount of work of an iteration. Any other word means something else.
 ScalarKind size_of(const TagWords& tag) {
   constexpr std::string_view kOfBatches =
       "batch|batches|train|num|n|the|in|per|step|total|local|global|size|length|len|seq|sequence|"

@@ -234,13 +234,10 @@ void AlertBook::refine(const Key& key, const std::string& id, const Cause& cause
   const auto entry = episodes_.find(key);
   if (entry != episodes_.end() && entry->second.alert.id == id) {
     Episode& episode = entry->second;
-    Cause& known = episode.alert.verdict.cause;
-    if (known == cause) return;
-    const bool loud = known.name != cause.name;
-    known = cause;
-    if (const auto next = words_of(cause.name).next; !next.empty()) {
-      episode.alert.verdict.next = next;
-    }
+    Verdict& known = episode.alert.verdict;
+    if (known.cause == cause) return;
+    const bool loud = known.cause.name != cause.name;
+    set_cause(known, cause);
     episode.dirty = true;
     episode.changed = true;
     if (loud && episode.phase != Episode::Phase::pending) emit(episode);
@@ -248,8 +245,7 @@ void AlertBook::refine(const Key& key, const std::string& id, const Cause& cause
   }
   closed_.change(id, [&](Alert& closed) {
     if (closed.verdict.cause == cause) return false;
-    closed.verdict.cause = cause;
-    if (const auto next = words_of(cause.name).next; !next.empty()) closed.verdict.next = next;
+    set_cause(closed.verdict, cause);
     emit(closed);
     return true;
   });

@@ -2,6 +2,7 @@
 #include "pipeline/engine/cause_words.h"
 
 #include <array>
+#include <utility>
 
 namespace trainwatch {
 namespace {
@@ -91,6 +92,12 @@ static_assert(in_order());
 
 const CauseWords& words_of(CauseName cause) {
   return kCauseRows[static_cast<std::size_t>(cause)].words;
+}
+
+void set_cause(Verdict& verdict, Cause cause) {
+  verdict.cause = std::move(cause);
+  const std::string_view next = words_of(verdict.cause.name).next;
+  if (!next.empty()) verdict.next = next;
 }
 
 std::string_view spent_words(LifePart part) {

@@ -15,11 +15,12 @@ struct CauseWords {
   std::string_view recurring;  // "some steps wait for data"
   std::string_view once;       // "a step waited for data"
   std::string_view spent;      // "waiting for data": behind "it is", "it was" and "mostly"
-  // What to do, a sentence: where the engine finds this cause. Empty: as the rule says.
-  std::string_view next{};
+  std::string_view next{};     // what to do, a sentence; empty: the rule has better advice
 };
 
 const CauseWords& words_of(CauseName cause);
+// Gives the verdict this cause, and the advice that goes with it.
+void set_cause(Verdict& verdict, Cause cause);
 // The same for a part of the account, behind "mostly".
 std::string_view spent_words(LifePart part);
 

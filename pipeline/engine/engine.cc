@@ -226,7 +226,7 @@ void Engine::on(const Step& step) {
 
 void Engine::judge(const Step& step) {
   step_attempt_ = step.attempt;
-  if (step.opens_attempt) [[unlikely]] {
+  if (step.opens_attempt) {
     Step opening = step;
     opening.world = world_of(step.subject);
     host_->on(opening);
@@ -242,9 +242,8 @@ std::uint32_t Engine::world_of(SubjectId rank) const {
   return run == ledger_.runs().end() ? 0 : run->second.world_size();
 }
 
-// What a rank does for long between its steps, or waits for, holds up the others.
+// The other ranks wait while one does not train for long, or waits for its data.
 void Engine::note_pause(const Step& step) {
-  pauses_.reached(step.subject, step.end());
   if (to_seconds(step.iteration()) < 2 * step.pace.usual) return;
   const bool hides = step.forward > Nanos{} && step.backward == Nanos{};
   const Nanos own =
@@ -467,11 +466,7 @@ void Engine::on_verdict(const AlertBook::Source& source, Verdict verdict) {
     if (cause && attribution_.is_enough(*cause)) verdict.cause = *cause;
   }
   const Verdict before = verdict;
-  if (explainable) verdict.cause = attribution_.explain(verdict, subject);
-  if (const auto next = words_of(verdict.cause.name).next;
-      !next.empty() && verdict.cause.name != verdict.own_cause) {
-    verdict.next = next;
-  }
+  if (explainable) set_cause(verdict, attribution_.explain(verdict, subject));
   const Alert& alert = book_.apply(source, std::move(verdict));
   if (!explainable || attribution_.settled(before, subject)) return;
   pending_causes_.add({{source.rule, subject, before.key}, alert.id, before});

@@ -179,7 +179,7 @@ class Engine final : RuleHost::Outputs {
   SystemHistory system_{interner_};
   SpanHistory spans_;
   CheckpointHistory checkpoints_{interner_};
-  JobPauses pauses_{interner_};
+  JobPauses pauses_{interner_, iterations_};
   CycleHistory cycles_;
   HangTracker hangs_;
   Time latest_ = kNoTime;

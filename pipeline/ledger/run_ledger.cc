@@ -721,7 +721,6 @@ void RunLedger::book(JobIterations::Booked one, double weight, std::uint32_t ran
                                .from = one.from,
                                .to = one.to,
                                .last_step = one.last_step,
-                               .steps = one.steps,
                                .late = one.parts[LifePart::straggler]});
   }
   const bool loses = lost > 0 || spent.parts[LifePart::redone] > 0;

@@ -627,8 +627,8 @@ class _Timeline:
         return os.path.join(self._directory, node + "_pythontimeline.json.tmp")
 
     def _set_clock(self):
-        """Follows the system clock, file by file: what it drifts in a minute nobody sees, and a clock
-        that is set by some seconds would be a pause between two steps. One that is set by more than
+        """Follows the drift of the system clock, file by file. A clock that is set by some seconds is
+        not followed, as that would look like a pause between two steps. One that is set by more than
         a minute was wrong before."""
         offset = time.time_ns() - time.monotonic_ns()
         if not _LEAST_CLOCK_STEP_NS < abs(offset - self._offset_ns) < _MOST_CLOCK_STEP_NS:

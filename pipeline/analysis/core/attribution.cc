@@ -35,12 +35,12 @@ bool rose(const std::optional<double>& now, const std::optional<double>& before,
   return now && *now > limit && (!before || *now - *before >= kRise);
 }
 
-// All cores are.
+// Whether all cores are busy.
 bool is_full(const SystemUsage& usage) {
   return usage.cpu && *usage.cpu >= kBusyHost && *usage.busiest_core > kSaturatedCore;
 }
 
-// No core is free, or the container's own share of the CPUs is used up, which it was not before.
+// Whether no core is free, or the container has used up its CPU quota, and this was not so before.
 bool is_held_back(const SystemUsage& usage, const SystemUsage& before) {
   const auto held = [](const SystemUsage& now) {
     return is_full(now) || (now.quota_used && *now.quota_used > kHeldUp);

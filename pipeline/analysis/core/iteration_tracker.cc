@@ -114,7 +114,7 @@ bool IterationTracker::Lane::begins_epoch(const Span& step) const {
   const Track& known = track->second;
   const bool back = step.step < known.number && step.step <= known.first && known.end != kNoTime;
   const bool same = step.process == process || step.process < 0;
-  // Of the same process, a pause that is no longer than the epoch before it is its end.
+  // In the same process, an epoch may be followed by a pause of up to its own length.
   const std::int64_t epoch =
       step.process >= 0 ? std::clamp(known.number, kIterations, kMost) : kIterations;
   return back && same && step.start - ended <= std::max<Nanos>(kPause, known.iteration * epoch);
@@ -267,6 +267,11 @@ void IterationTracker::note_process(const Key& key, const Lane& lane) {
 std::uint32_t IterationTracker::attempt(SubjectId rank) const {
   const auto lane = lanes_.find({rank, Origin::timeline});
   return lane == lanes_.end() ? 0 : lane->second.attempt;
+}
+
+Time IterationTracker::read_to(SubjectId rank) const {
+  const auto lane = lanes_.find({rank, Origin::timeline});
+  return lane == lanes_.end() ? kNoTime : lane->second.ended;
 }
 
 Step IterationTracker::close(Lane& lane, const Span& span) {

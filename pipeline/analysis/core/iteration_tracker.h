@@ -60,6 +60,8 @@ class IterationTracker {
   const std::map<SubjectId, std::int64_t>& processes() const { return processes_; }
   // Of the timeline of the rank, so far; 0: it has none.
   std::uint32_t attempt(SubjectId rank) const;
+  // The end of the last step of the rank's timeline that was read; kNoTime: there was none.
+  Time read_to(SubjectId rank) const;
 
   // Puts the lanes that changed since the last call, a row each; `all`: every one.
   void save(StateRows& rows, bool all);

@@ -17,26 +17,16 @@ void JobPauses::paused(SubjectId rank, Time from, Time to) {
   changed_ = true;
 }
 
-void JobPauses::reached(SubjectId rank, Time time) {
-  if (latest_reached_ == nullptr || latest_ != rank) {
-    latest_ = rank;
-    Job& job = jobs_[interner_.subjects[rank].job];
-    latest_reached_ = &job.reached.try_emplace(rank, kNoTime).first->second;
-  }
-  *latest_reached_ = std::max(*latest_reached_, time);
-  changed_ = true;
-}
-
 const JobPauses::Job* JobPauses::find(SubjectId rank) const {
   const auto found = jobs_.find(interner_.subjects[rank].job);
   return found == jobs_.end() ? nullptr : &found->second;
 }
 
-// Ranks save and evaluate one beside another, or one after another: the time that any of them did.
+// Ranks may pause at the same time, and a marked pause is also a long time between two steps: each
+// moment counts once.
 Nanos JobPauses::of_others(SubjectId rank, Time from, Time to) const {
   const Job* const job = find(rank);
   if (job == nullptr) return {};
-  // A rank may say of one pause twice, that it saves and that it does not train.
   Nanos most{};
   Time counted = from;
   for (std::size_t i = 0; i < job->pauses.size(); ++i) {
@@ -50,15 +40,21 @@ Nanos JobPauses::of_others(SubjectId rank, Time from, Time to) const {
   return most;
 }
 
-// Ranks of which nothing was read yet: their files may be read after those of others.
+// Ranks are known before any of their steps was read.
 void JobPauses::find_ranks() {
   for (; subjects_ < interner_.subjects.size(); ++subjects_) {
     const auto id = static_cast<SubjectId>(subjects_);
     const Subject& subject = interner_.subjects[id];
-    if (subject.rank == kNoRank) continue;
+    if (subject.rank == kNoRank && subject.process == kNoProcess) continue;
     Job& job = jobs_[subject.job];
-    if (job.reached.try_emplace(id, kNoTime).second) job.all = kNoTime;
+    job.ranks.push_back(id);
+    job.read_to = kNoTime;
   }
+}
+
+// A process without a rank may be a loader: it counts once it has ended a step.
+bool JobPauses::trains(SubjectId rank) const {
+  return interner_.subjects[rank].rank != kNoRank || iterations_.read_to(rank) != kNoTime;
 }
 
 bool JobPauses::passed(SubjectId rank, Time time) {
@@ -66,28 +62,28 @@ bool JobPauses::passed(SubjectId rank, Time time) {
   const auto found = jobs_.find(interner_.subjects[rank].job);
   if (found == jobs_.end()) return true;
   Job& job = found->second;
-  if (time <= job.all) return true;
+  if (time <= job.read_to) return true;
   Time earliest = Time::max();
-  for (const auto& [other, reached] : job.reached) {
-    if (other != rank) earliest = std::min(earliest, reached);
+  for (const SubjectId other : job.ranks) {
+    if (other != rank && trains(other)) earliest = std::min(earliest, iterations_.read_to(other));
   }
-  job.all = earliest == Time::max() ? kNoTime : std::min(earliest, job.reached[rank]);
+  job.read_to = std::min(earliest, iterations_.read_to(rank));
   return earliest >= time;
 }
 
 bool JobPauses::has_others(SubjectId rank) {
   find_ranks();
   const Job* const job = find(rank);
-  return job != nullptr && job->reached.size() > (job->reached.contains(rank) ? 1U : 0U);
+  return job != nullptr && std::ranges::any_of(job->ranks, [&](SubjectId other) {
+           return other != rank && trains(other);
+         });
 }
 
 void JobPauses::state(StateIo& io) {
   io(jobs_);
   if (!io.is_loading()) return;
-  // Of jobs that are gone, nothing is left but the name.
-  std::erase_if(jobs_, [](const auto& job) { return job.second.reached.empty(); });
+  std::erase_if(jobs_, [](const auto& job) { return job.second.pauses.empty(); });
   subjects_ = 0;
-  latest_reached_ = nullptr;
 }
 
 }  // namespace trainwatch

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pauses of the ranks of each job: checkpoints and evaluations that they mark, and what they do
-// for long between two steps. While one rank saves, all others wait for it; it is the one that
-// knows why.
+// The pauses of the ranks of each job: marked checkpoints and evaluations, and long times between
+// two steps. While one rank saves, all others wait for it, and only that rank knows why.
 //
-// Bounded: the latest kMost of each job. O(1) per step; O(ranks) per question.
+// Bounded: the latest kMost of each job. O(ranks) per question, O(1) if all ranks were read.
 #pragma once
 
 #include <cstdint>
 #include <map>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "pipeline/analysis/core/iteration_tracker.h"
 #include "trainwatch/event.h"
 #include "trainwatch/interner.h"
 #include "trainwatch/ring_queue.h"
 #include "trainwatch/rule.h"
 #include "trainwatch/state_io.h"
-#include "trainwatch/subject_map.h"
 
 namespace trainwatch {
 
@@ -24,16 +24,15 @@ class JobPauses final : public PauseActivity {
  public:
   static constexpr std::size_t kMost = 256;
 
-  explicit JobPauses(const Interner& interner) : interner_(interner) {}
+  JobPauses(const Interner& interner, const IterationTracker& iterations)
+      : interner_(interner), iterations_(iterations) {}
 
-  // Of a timeline: a checkpoint or an evaluation; others are ignored.
+  // Takes checkpoints and evaluations of timelines; other spans are ignored.
   void on(const Span& span) {
     if (span.kind == SpanKind::checkpoint || span.kind == SpanKind::evaluation) mark(span);
   }
-  // The rank did something else than train, or waited for data.
+  // The rank did not train, or it waited for data.
   void paused(SubjectId rank, Time from, Time to);
-  // The timeline of the rank was read to there.
-  void reached(SubjectId rank, Time time);
 
   Nanos of_others(SubjectId rank, Time from, Time to) const override;
   bool passed(SubjectId rank, Time time) override;
@@ -56,13 +55,12 @@ class JobPauses final : public PauseActivity {
     }
   };
   struct Job {
-    RingQueue<Pause> pauses;            // the oldest first
-    std::map<SubjectId, Time> reached;  // by rank
-    Time all = kNoTime;                 // all ranks were read to there
+    RingQueue<Pause> pauses;  // the oldest first
+    // Not saved:
+    std::vector<SubjectId> ranks;
+    Time read_to = kNoTime;  // the timelines of all ranks
     void state(StateIo& io) {
       io(pauses);
-      io(reached);
-      io(all);
       if (pauses.size() > kMost) io.fail();
     }
   };
@@ -70,12 +68,12 @@ class JobPauses final : public PauseActivity {
   void mark(const Span& span);
   const Job* find(SubjectId rank) const;
   void find_ranks();
+  bool trains(SubjectId rank) const;
 
   const Interner& interner_;
+  const IterationTracker& iterations_;
   std::map<std::string, Job> jobs_;
-  SubjectId latest_ = SubjectId::none;
-  Time* latest_reached_ = nullptr;  // of latest_: steps of one rank come together
-  std::size_t subjects_ = 0;        // that were looked at
+  std::size_t subjects_ = 0;  // whose jobs know them
   bool changed_ = false;
 };
 

@@ -234,7 +234,7 @@ bool LoggedSteps::Lane::begins_epoch(const Scalar& scalar, Time before) const {
   constexpr auto kFirstPause = std::chrono::seconds(20);
   if (!scalar.timed || before == kNoTime || scalar.at <= before || scalar.step > first)
     return false;
-  // The second epoch as long as the one before it makes longer pauses known, too.
+  // Once two epochs had the same length, a pause may be as long as an epoch.
   const bool as_before = epoch_steps > 0 && number_before == epoch_steps;
   const Nanos lasted = epoch_began == kNoTime ? Nanos{} : before - epoch_began;
   const Nanos longest = as_before ? lasted : std::min<Nanos>(lasted, kFirstPause);

@@ -95,8 +95,8 @@ Pace PaceMemory::add(const Step& step, double work) {
   return pace;
 }
 
-// What it would take with the usual work. Less work in the usual time makes nothing slow: nobody
-// knows what else has changed.
+// The time that it would take with the usual work. Less work in the usual time does not count as
+// slower: the reason may be anything.
 double PaceMemory::with_work(double value, double work) const {
   if (work >= 0) return value - work;
   const bool known = level_.count >= kLevelKnown;
@@ -115,7 +115,7 @@ void PaceMemory::begin_attempt() {
   started_again_ = again;
 }
 
-// The last ones took a minute and are alike: the job is known although they are few.
+// Few iterations are enough if they took a minute in total and are similar.
 bool PaceMemory::becomes_steady() const {
   if (recent_.added() < kSteady) return false;
   double seconds = 0;
@@ -129,7 +129,7 @@ bool PaceMemory::becomes_steady() const {
   return seconds >= kSteadySeconds && most - least <= kSteadyRange;
 }
 
-// What was learned of steps of one kind does not hold for those of several.
+// The pattern has changed: recomputes the recent iterations and the level without it.
 void PaceMemory::follow_pattern() {
   const auto known = static_cast<std::size_t>(
       std::min<std::int64_t>(recent_.added(), pace::RecentIterations::kMost));
@@ -140,7 +140,8 @@ void PaceMemory::follow_pattern() {
   if (reference_ == 0) restart_level(kNewest);
 }
 
-// Of the last iterations. Where there are kinds, one of them may have changed: of whole periods.
+// The middle of the last iterations. With a pattern, the mean of whole periods, as only one of the
+// kinds may have changed.
 double PaceMemory::middle(std::size_t newest) const {
   const auto period = static_cast<std::size_t>(pattern_.period());
   if (period == 0) return recent_.median(newest);
@@ -193,7 +194,7 @@ Pace PaceMemory::judge(std::int64_t warm, double work) const {
   pace.usual = std::exp(median) * pace.scale;
   const double highest = pattern_.highest();
   double limit = limit_of(median, pace.sigma) + kind;
-  // What takes no longer than the slowest kind may be one of that.
+  // An iteration that is as long as the slowest kind may be of that kind.
   if (highest > 0) limit = std::max(limit, median + highest + kSigmas * pace.sigma);
   pace.limit = std::exp(std::min(limit, 600.0)) * work;
   const double longest = std::exp(logs_.largest() + highest) * work;
@@ -273,7 +274,7 @@ bool PaceMemory::watch_rise(double value, const Step& step) {
     const bool is_small = chart == &small_;
     const double least = is_small ? kSmallChange : kLargeChange;
     if (!has_risen(*chart, least, is_small ? kUnusual : kVeryUnusual, value, step)) continue;
-    // Part of a step does not depend on its work, so that work and time are not in proportion.
+    // Time is not proportional to work: a part of each step does not depend on it.
     const double least_change =
         std::max({kSmallChange, kWanders * wander_.deviation(level_.deviation()),
                   kWorkError * std::fabs(work_recent_ - work_level_)});
@@ -299,7 +300,7 @@ void PaceMemory::watch_fall(double value, const Step& step) {
 }
 
 void PaceMemory::watch_creep() {
-  // Stairs are stages of a curriculum, until they are high.
+  // A rise in steps is taken for the stages of a curriculum, unless it is large.
   const double least = best_.largest_rise > kStair ? kHighStairs : kCreep;
   const double margin = least + 3 * level_.deviation() / std::sqrt(static_cast<double>(kBlock));
   if (best_.blocks < 3 || best_.sustained - best_.best < margin) return;

@@ -8,8 +8,8 @@
 //   * whether the level has changed for the worse and stayed there: two CUSUM charts (Page 1954),
 //     one for small and one for large changes, against the level of a while ago, and the level of
 //     kBlock iterations against the best that the attempt has sustained, for what creeps.
-// Where steps come in kinds from the beginning on, each is judged by the level of its kind
-// (step_pattern.h), and by the work that it has, where that is known.
+// Steps of several kinds (step_pattern.h) are compared with the level of their kind, and times with
+// those for the same amount of work where that is known.
 //
 // What lies beyond the limit enters as the limit, so one stall moves nothing, and a tail that comes
 // back again and again is learned.
@@ -17,10 +17,11 @@
 // An attempt warms up: its first iteration does not count, kWarm iterations make the first
 // judgement (kWarmRecord of a profiler, whose record is short, and of a log, each of whose records
 // may stand for many), and what they learned from
-// compilation is forgotten after twice as many. kSteady iterations that take a minute are enough if
-// they are alike.
+// compilation is forgotten after twice as many. For slow steps, kSteady similar iterations that
+// take a minute in total are enough.
 //
-// O(log kWindow) per iteration; about 6 KiB; allocates only when the level changes.
+// O(log kWindow) per iteration; about 4 KiB; allocates in the first 128 iterations and when the
+// level changes.
 #pragma once
 
 #include <algorithm>
@@ -43,12 +44,12 @@ class PaceMemory {
   static constexpr std::int64_t kWarm = 30;
   static constexpr std::int64_t kWarmRecord = 10;
 
-  // The next iteration. `work`: how many times the usual work it has, as far as is known. Returns
-  // what was usual before it, and where the level stands with it.
+  // The next iteration. `work`: its amount of work, relative to the usual one. Returns what was
+  // usual before it, and where the level stands with it.
   Pace add(const Step& step, double work = 1);
 
-  // The training was started again. What is usual is learned anew, and its level compared with the
-  // one before.
+  // The training was started again. What is usual is learned anew, and its level is then compared
+  // with that of the attempt before.
   void begin_attempt();
   // What follows is measured in another way.
   void forget() { *this = PaceMemory{}; }

@@ -2,7 +2,10 @@
 #include "pipeline/analysis/core/step_pattern.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <span>
+#include <utility>
 
 #include "trainwatch/stats/median.h"
 
@@ -31,19 +34,20 @@ double square(double value) {
 
 bool StepPattern::add(double value, const Step& step) {
   if (period_ == 0 && added_ == kSearched) return false;  // all steps are of one kind
-  const auto slot = static_cast<std::size_t>(added_ % kSearched);
-  values_[slot] = static_cast<float>(value);
-  outside_[slot] = static_cast<float>(to_seconds(step.between()));
-  waits_[slot] = static_cast<float>(to_seconds(step.data_wait));
+  if (values_.empty()) values_.resize(static_cast<std::size_t>(kSearched));
+  values_[static_cast<std::size_t>(added_ % kSearched)] = static_cast<float>(value);
+  ++added_;
+  if (period_ != 0) return realign();
+  outside_.push_back(static_cast<float>(to_seconds(step.between())));
+  waits_.push_back(static_cast<float>(to_seconds(step.data_wait)));
   holds_computation_ = holds_computation_ || step.optimizer > Nanos{} ||
                        (step.origin == Origin::timeline && step.forward == Nanos{});
-  ++added_;
-  if (period_ == 0) {
-    if (added_ == kEarly) search(3);
-    if (added_ == kSearched) search(2);
-    return period_ != 0;
-  }
-  return realign();
+  if (added_ == kEarly) search(3);
+  if (added_ == kSearched) search(2);
+  const bool over = period_ != 0 || added_ == kSearched;
+  if (over) outside_ = waits_ = std::vector<float>();
+  if (over && period_ == 0) values_ = std::vector<float>();
+  return period_ != 0;
 }
 
 double StepPattern::level(std::int64_t age) const {
@@ -53,16 +57,16 @@ double StepPattern::level(std::int64_t age) const {
 
 double StepPattern::highest() const {
   if (period_ == 0) return 0;
-  return static_cast<double>(*std::max_element(levels_.begin(), levels_.begin() + period_));
+  return static_cast<double>(*std::ranges::max_element(levels_));
 }
 
 void StepPattern::search(std::int64_t fewest_periods) {
   const std::int64_t longest = std::min(kLongest, (added_ - kCompiles) / fewest_periods);
   for (std::int64_t period = 2; period <= longest; ++period) {
-    const Fit found = fit(period);
+    Fit found = fit(period);
     if (found.rest > kMostRest || !is_of_the_job(period, found)) continue;
     period_ = period;
-    levels_ = found.levels;
+    levels_ = std::move(found.levels);
     shift_ = 0;
     tried_ = added_;
     base_ = 0;
@@ -75,6 +79,7 @@ void StepPattern::search(std::int64_t fewest_periods) {
 
 StepPattern::Fit StepPattern::fit(std::int64_t period) const {
   Fit found;
+  found.levels.reserve(static_cast<std::size_t>(period));
   std::array<double, kSearched> values{};
   std::size_t count = 0;
   for (std::int64_t i = kCompiles; i < added_; ++i) values[count++] = value(i);
@@ -91,25 +96,22 @@ StepPattern::Fit StepPattern::fit(std::int64_t period) const {
       all += square(value(i) - middle);
       rest += square(value(i) - level);
     }
-    found.levels[static_cast<std::size_t>(kind)] = static_cast<float>(level);
+    found.levels.push_back(static_cast<float>(level));
     mean += std::exp(level) / static_cast<double>(period);
   }
   found.rest = all > 0 ? rest / all : 1;
-  for (std::int64_t kind = 0; kind < period; ++kind) {
-    found.levels[static_cast<std::size_t>(kind)] -= static_cast<float>(std::log(mean));
-  }
+  for (float& level : found.levels) level -= static_cast<float>(std::log(mean));
   return found;
 }
 
-// Gradients are accumulated over a few batches, or a power of two of them; others are kinds of
-// steps only if their time is not spent outside the step, at a round number, or is very long: that
-// is a checkpoint or an evaluation.
+// A short period, or a power of two, is one of the job. With any other period, the slow steps may
+// be checkpoints or evaluations: they are if their time lies outside the step, if the period is a
+// round number, or if they are very long.
 bool StepPattern::is_of_the_job(std::int64_t period, const Fit& fit) const {
-  const auto kinds = std::span(fit.levels).first(static_cast<std::size_t>(period));
-  const auto [low, high] = std::ranges::minmax(kinds);
-  const auto range = static_cast<double>(high - low);
+  const auto [low, high] = std::ranges::minmax_element(fit.levels);
+  const auto range = static_cast<double>(*high - *low);
   if (range < kLeastRange) return false;
-  const auto slowest = std::ranges::max_element(kinds) - kinds.begin();
+  const auto slowest = std::ranges::max_element(fit.levels) - fit.levels.begin();
   if (is_held_up(period, slowest)) return false;
   if (period <= kFew || (period & (period - 1)) == 0) return true;
   if (period % kRound == 0) return false;
@@ -118,20 +120,20 @@ bool StepPattern::is_of_the_job(std::int64_t period, const Fit& fit) const {
   double extra = 0;
   for (std::int64_t i = kCompiles; i < added_; ++i) {
     if (i % period != slowest) continue;
-    outside += static_cast<double>(outside_[static_cast<std::size_t>(i % kSearched)]);
+    outside += static_cast<double>(outside_[static_cast<std::size_t>(i)]);
     extra += std::exp(value(i)) * (1 - std::exp(-range));
   }
   return outside < kMostly * extra;
 }
 
-// A kind of step that is made longer does not wait longer for its data; where all parts take
-// longer, something holds it up.
+// A kind of step that is longer by design does not wait longer for its data. If it does, something
+// slows it down.
 bool StepPattern::is_held_up(std::int64_t period, std::int64_t slowest) const {
   double slow_waits = 0;
   double other_waits = 0;
   double slow_count = 0;
   for (std::int64_t i = kCompiles; i < added_; ++i) {
-    const auto wait = static_cast<double>(waits_[static_cast<std::size_t>(i % kSearched)]);
+    const auto wait = static_cast<double>(waits_[static_cast<std::size_t>(i)]);
     const bool slow = i % period == slowest;
     (slow ? slow_waits : other_waits) += wait;
     slow_count += slow ? 1 : 0;
@@ -144,9 +146,9 @@ bool StepPattern::is_held_up(std::int64_t period, std::int64_t slowest) const {
   return slow_wait >= kLongerWait * usual && slow_wait >= kLeastWait * longest;
 }
 
-// An epoch that ends within a period, or a step that is left out, shifts what follows.
+// An epoch that ends within a period, or a missing step, shifts the pattern.
 bool StepPattern::realign() {
-  const double range = highest() - *std::min_element(levels_.begin(), levels_.begin() + period_);
+  const double range = highest() - static_cast<double>(*std::ranges::min_element(levels_));
   const double distance = value(added_ - 1) - level(0) - base_;
   base_ += kFollows * std::clamp(distance, -kMostFollowed, kMostFollowed);
   if (std::fabs(distance) < range / 2 || added_ < tried_ + period_ / 2) return false;
@@ -165,7 +167,7 @@ bool StepPattern::realign() {
   return true;
 }
 
-// Of the last period, without what moves all of it.
+// How far the last period is from the pattern, apart from a common offset.
 double StepPattern::misfit_of(std::int64_t shift) const {
   double mean = 0;
   for (std::int64_t age = 0; age < period_; ++age) {
@@ -191,11 +193,18 @@ void StepPattern::state(StateIo& io) {
   io(base_);
   io(levels_);
   const auto finite = [](float value) { return std::isfinite(value); };
-  const bool possible = added_ >= 0 && period_ >= 0 && period_ <= kLongest && shift_ >= 0 &&
-                        (period_ == 0 || shift_ < period_) && tried_ >= 0 && std::isfinite(base_) &&
-                        std::ranges::all_of(values_, finite) &&
-                        std::ranges::all_of(outside_, finite) &&
-                        std::ranges::all_of(waits_, finite) && std::ranges::all_of(levels_, finite);
+  const bool searches = period_ == 0 && added_ < kSearched;
+  const std::size_t noted =
+      searches ? static_cast<std::size_t>(std::max<std::int64_t>(added_, 0)) : 0;
+  const bool keeps = period_ != 0 || (searches && added_ > 0);
+  const bool possible =
+      added_ >= 0 && period_ >= 0 && period_ <= kLongest && shift_ >= 0 &&
+      (period_ == 0 || (shift_ < period_ && added_ >= kEarly)) && tried_ >= 0 &&
+      std::isfinite(base_) && outside_.size() == noted && waits_.size() == noted &&
+      std::cmp_equal(values_.size(), keeps ? kSearched : 0) &&
+      std::cmp_equal(levels_.size(), period_) && std::ranges::all_of(values_, finite) &&
+      std::ranges::all_of(outside_, finite) && std::ranges::all_of(waits_, finite) &&
+      std::ranges::all_of(levels_, finite);
   if (!possible) io.fail();
 }
 

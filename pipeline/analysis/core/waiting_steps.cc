@@ -40,8 +40,8 @@ constexpr void for_rare(AnyStep& step, Use&& use) {
   use(step.pace.rise);
   use(step.pace.scale);
 }
-// A new field of a step belongs above, or into the head. Not `world`: waiting steps are behind the
-// opening of their attempt.
+// A new field of a step belongs above, or into the head; `world` does not, as it is only used when
+// an attempt opens.
 static_assert(sizeof(Pace) == 88 && sizeof(Step) == 192);
 
 constexpr std::size_t kMostWords = 1 + kCommonNumbers + kRareNumbers + 1;  // of a step

@@ -19,7 +19,7 @@ bool is_positive(double value) {
   return value > 0 && value <= 1e18;
 }
 
-// The better one the later.
+// A higher rank is preferred; 0: no rate.
 int rank_of(ScalarKind kind) {
   if (kind == ScalarKind::tokens_per_second) return 3;
   if (kind == ScalarKind::samples_per_second) return 2;

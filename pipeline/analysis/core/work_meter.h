@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much work the iteration of a log's record has, in usual ones: larger batches and longer
-// sequences take longer, and nothing is lost by that. The record says how many tokens or samples
-// it has, or how many pass in a second.
+// The amount of work of an iteration, relative to the usual one, from what a log says: tokens or
+// samples per iteration, or per second. Larger batches and longer sequences take longer, and no
+// time is lost by that.
 //
-// A figure counts once it has proved to be that: sizes, if the times vary no more without them;
-// rates, if with the times they give a work that varies far less than the times do, or hardly vary
-// themselves. A rate that is a mean since the beginning, or of the computation alone, does not. A
-// size that only grows is counted from the beginning of the training, and its growth is the size.
+// A figure is used once the first records have confirmed it. Sizes: dividing the times by them does
+// not make the times vary more. Rates: rate times time varies far less than the times do, or, in a
+// known format, the rate hardly varies. This excludes rates that are means since the beginning, or
+// of the computation alone. A size that only grows is a running total; its differences are used.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +20,8 @@ class WorkMeter {
  public:
   // A scalar of the record that is being read.
   void on(const Scalar& scalar);
-  // The record has ended; an iteration of it took so many seconds, and it is of so many iterations.
-  // Returns the work of one, 1 as long as nothing is known.
+  // The record has ended. `seconds`: of one iteration; `steps`: iterations in the record. Returns
+  // the work of one iteration; 1 while it is not known.
   double end_record(double seconds, double steps);
 
   void state(StateIo& io);
@@ -36,10 +36,10 @@ class WorkMeter {
     double variance() const { return count > 1 ? squares / (count - 1) : 0; }
     void state(StateIo& io);
   };
-  // A figure, and how the times vary with and without it.
+  // The evidence for a figure.
   struct Proof {
     Spread work;
-    Spread rest;  // the times without it
+    Spread rest;  // of the times divided by it
     void state(StateIo& io);
   };
   enum class Basis : std::uint8_t { none, sizes, rates, count_ };

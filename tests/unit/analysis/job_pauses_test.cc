@@ -22,8 +22,15 @@ class JobPausesTest : public testing::Test {
     span.duration = seconds(length);
     return span;
   }
+  void read(SubjectId of, int second) {
+    Span step = mark(of, second - 1, 1);
+    step.kind = SpanKind::step;
+    step.step = second;
+    iterations_.on(step);
+  }
   Interner interner_;
-  JobPauses pauses_{interner_};
+  IterationTracker iterations_;
+  JobPauses pauses_{interner_, iterations_};
 };
 
 TEST_F(JobPausesTest, CountsWhatOthersOfTheJobDid) {
@@ -38,9 +45,9 @@ TEST_F(JobPausesTest, HasPassedOnceAllRanksWereRead) {
   const SubjectId first = rank(0);
   const SubjectId second = rank(1);
   EXPECT_TRUE(pauses_.has_others(first));
-  pauses_.reached(first, at(20));
+  read(first, 20);
   EXPECT_FALSE(pauses_.passed(first, at(10))) << "nothing of the other was read";
-  pauses_.reached(second, at(12));
+  read(second, 12);
   EXPECT_TRUE(pauses_.passed(first, at(10)));
   EXPECT_FALSE(pauses_.passed(first, at(13)));
   EXPECT_FALSE(pauses_.has_others(rank(0, "alone")));
