@@ -21,13 +21,14 @@ CommunicationRule::CommunicationRule(std::int64_t window, const RuleContext& con
     : steps_(context.interner, StepAligner::Collectives::dropped),
       exposed_(static_cast<std::size_t>(window)),
       communication_(static_cast<std::size_t>(window)),
-      hidden_(static_cast<std::size_t>(window)) {}
+      hidden_(static_cast<std::size_t>(window)),
+      within_layers_(static_cast<std::size_t>(window)) {}
 
 void CommunicationRule::restart(Time at, Verdicts& out) {
   out.restarted(at);
   evidence_ = {};
   cost_ = {};
-  for (SortedWindow* window : {&exposed_, &communication_, &hidden_}) {
+  for (SortedWindow* window : {&exposed_, &communication_, &hidden_, &within_layers_}) {
     *window = SortedWindow(window->capacity());
   }
 }
@@ -42,6 +43,7 @@ void CommunicationRule::add(const JobStep& step, Verdicts& out) {
   if (measured.duration_ns <= 0) return;
   evidence_.add(1, measured.duration_ns);
   exposed_.push(percent(measured.waited_communication_ns(), measured.duration_ns));
+  within_layers_.push(percent(measured.layer_communication_ns, measured.duration_ns));
   communication_.push(percent(measured.communication_ns, measured.duration_ns));
   if (measured.communication_ns > 0)
     hidden_.push(percent(measured.overlapped_ns, measured.communication_ns));
@@ -70,6 +72,7 @@ void CommunicationRule::add(const JobStep& step, Verdicts& out) {
                            .field("communication_percent", now.communication)
                            .field("exposed_percent", now.exposed)
                            .field("hidden_percent", now.hidden)
+                           .field("within_layers_percent", now.within_layers)
                            .end_object()
                            .take();
     return std::move(verdict);
@@ -83,7 +86,8 @@ std::vector<std::string_view> CommunicationRule::missing() const {
 
 CommunicationRule::Shares CommunicationRule::shares() const {
   const double hidden = hidden_.empty() ? 0 : hidden_.quantile(0.5);
-  return {exposed_.size(), exposed_.quantile(0.5), communication_.quantile(0.5), hidden};
+  return {exposed_.size(), exposed_.quantile(0.5), communication_.quantile(0.5), hidden,
+          within_layers_.quantile(0.5)};
 }
 
 void CommunicationRule::state(StateIo& io) {
@@ -94,6 +98,7 @@ void CommunicationRule::state(StateIo& io) {
   io(exposed_);
   io(communication_);
   io(hidden_);
+  io(within_layers_);
 }
 
 }  // namespace trainwatch

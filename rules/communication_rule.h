@@ -40,12 +40,13 @@ class CommunicationRule : public Rule {
 
   CommunicationRule(std::int64_t window, const RuleContext& context);
 
-  // Medians over the window, in percent of the step; `hidden` of the communication.
+  // Medians over the window, in percent of the step; `hidden` in percent of the communication.
   struct Shares {
     std::size_t steps = 0;
     double exposed = 0;
     double communication = 0;
     double hidden = 0;
+    double within_layers = 0;  // of the exposed communication
   };
   // nullopt: the condition does not hold. One that opens no alert keeps one open. The summary is as
   // CycleCost wants it.
@@ -70,6 +71,7 @@ class CommunicationRule : public Rule {
   SortedWindow exposed_;
   SortedWindow communication_;
   SortedWindow hidden_;
+  SortedWindow within_layers_;
 };
 
 }  // namespace trainwatch

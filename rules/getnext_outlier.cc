@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "rules/cost_floor.h"
 #include "rules/format.h"
 #include "trainwatch/json_writer.h"
 #include "trainwatch/rule.h"
@@ -28,7 +29,7 @@ constexpr double kRecord = 0.1;     // times min_lost_seconds, in a profiler's s
 struct Params {
   double factor = 2;
   double min_lost_seconds = 0.5;
-  double warning_seconds = 1;
+  double warning_seconds = kLeastWarningSeconds;
   std::int64_t window = 100;
   std::int64_t warmup = 10;
   std::int64_t recovery = 50;
@@ -306,7 +307,7 @@ class GetNextOutlier final : public Rule {
 const RuleSpec& rule() {
   static const RuleSpec spec = make_spec<GetNextOutlier, Params>(
       {.id = "getnext_outlier",
-       .version = 3,
+       .version = 4,
        .scope = Scope::rank,
        .summary = "Fetching the next batch takes far longer than usual.",
        .doc = "Per rank and name of the fetching call (DataLoaderIter::GetNext, "

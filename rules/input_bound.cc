@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "rules/cost_floor.h"
 #include "rules/format.h"
 #include "rules/loss_since.h"
 #include "trainwatch/compact_duration.h"
@@ -31,7 +32,7 @@ constexpr double kHysteresis = 0.7;          // it ends at this share of where i
 constexpr double kClearly = 0.85;            // of where it begins: by so much at least, ...
 constexpr double kSigmas = 4.5;              // ... with this certainty, ...
 constexpr double kMostChance = 0.5;          // ... unless it is twice as much
-constexpr double kLeastRecord = 0.5;         // seconds, for a warning
+constexpr double kLeastRecord = 0.5;         // seconds of a profiler, for a warning
 constexpr std::int64_t kRecordedSteps = 5;   // a profiler records few
 constexpr std::uint32_t kStartingSteps = 3;  // in which the loader fills its queue
 constexpr Origin kOrigins[] = {Origin::timeline, Origin::profiler, Origin::log};
@@ -192,13 +193,16 @@ class InputBound final : public Rule {
     const std::string_view key = origin == Origin::timeline ? "" : to_string(origin);
     const double percent = lane.percent();
     if (percent < kHysteresis * params_.warning_percent) return out.clear(key, at);
-    out.fires(
-        {.key = key,
-         .at = at,
-         .severity = to_seconds(lane.duration) >= kLeastRecord ? Severity::warning : Severity::info,
-         .figure = percent,
-         .opens = is_certain(lane, percent)},
-        [&] { return describe(origin, step, lane, percent); });
+    out.fires({.key = key,
+               .at = at,
+               .severity = is_costly(origin, lane) ? Severity::warning : Severity::info,
+               .figure = percent,
+               .opens = is_certain(lane, percent)},
+              [&] { return describe(origin, step, lane, percent); });
+  }
+  static bool is_costly(Origin origin, const Lane& lane) {
+    return origin == Origin::profiler ? to_seconds(lane.duration) >= kLeastRecord
+                                      : lane.loss.lost() >= kLeastWarningSeconds;
   }
 
   // Waits that cost a little less than what is called a loss exceed it now and then.
@@ -268,7 +272,7 @@ class InputBound final : public Rule {
 const RuleSpec& rule() {
   static const RuleSpec spec = make_spec<InputBound, Params>(
       {.id = "input_bound",
-       .version = 7,
+       .version = 8,
        .scope = Scope::rank,
        .summary = "Training waits for its data.",
        .doc = "The share of the last `window` training steps spent waiting for the next batch, "

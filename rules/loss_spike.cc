@@ -24,12 +24,14 @@ constexpr std::int64_t kRecovery = 3;  // records in a row that are as before
 // and means nothing by it.
 constexpr double kNegligible = 1e-4;
 constexpr double kChange = 1.5;  // factor of the loss that is worth an update
-// So many peaks of similar height, close to each other and too short for an alert, are normal for
-// the job: for example, batches of a task with a higher loss.
-constexpr std::size_t kPeaksKept = 8;
-constexpr std::ptrdiff_t kHabit = 3;
+// So many records among the last ones that were about as high, and not part of an alert, are normal
+// for the job: for example, batches of a task with a higher loss. Then only a run of them is a
+// spike that chance does not explain.
+constexpr std::size_t kHighKept = 500;
+constexpr std::ptrdiff_t kHabit = 4;
 constexpr std::uint64_t kHabitRecords = 500;
-constexpr double kAsHigh = 1.25;  // times a peak
+constexpr double kAsHigh = 1.25;       // times one of them: the lowest of the run
+constexpr double kLeastChance = 1e-3;  // of such a run in kHabitRecords
 
 struct Params {
   double sigma = 8;
@@ -38,7 +40,7 @@ struct Params {
   std::int64_t warmup = 50;
 };
 
-struct Peak {
+struct High {
   std::uint64_t record = 0;
   double value = 0;
   void state(StateIo& io) {
@@ -50,16 +52,16 @@ struct Peak {
 struct Tag : ScalarTrack {
   RollingMedianMad usual{kWindow};
   std::uint64_t records = 0;
-  double highest_above = 0;  // of the records above the limit
-  RingQueue<Peak> peaks;     // the oldest first
-  double highest = 0;        // usual loss of the attempt
-  std::uint64_t above = 0;   // records in a row above the limit, up to the latest
+  double lowest_above = 0;  // of the records in a row above the limit
+  RingQueue<High> high;     // records above the limit, the oldest first
+  double highest = 0;       // usual loss of the attempt
+  std::uint64_t above = 0;  // records in a row above the limit, up to the latest
   std::int64_t above_step = kNoStep;
   Time above_since = kNoTime;
 
   bool possible() const {
     return ScalarTrack::possible() && above <= kWindow && above_step >= kNoStep &&
-           is_possible(above_since) && highest >= 0 && peaks.size() <= kPeaksKept;
+           is_possible(above_since) && highest >= 0 && high.size() <= kHighKept;
   }
   void state(StateIo& io) {
     ScalarTrack::state(io);
@@ -69,23 +71,44 @@ struct Tag : ScalarTrack {
     io(above_step);
     io(above_since);
     io(records);
-    io(highest_above);
-    io(peaks);
+    io(lowest_above);
+    io(high);
   }
 
-  // Whether the loss has risen so high before and come back by itself.
-  bool is_habit(double value) const {
-    const auto like = [&](const Peak& peak) {
-      return records - peak.record <= kHabitRecords && value <= kAsHigh * peak.value;
+  // Whether the loss is often as high as in these records in a row, and they may be so by chance.
+  bool is_habit() const {
+    const std::uint64_t until = records - above;
+    const auto is_recent = [&](const High& one) {
+      return one.record <= until && until - one.record < kHabitRecords;
     };
-    return std::count_if(peaks.begin(), peaks.end(), like) >= kHabit;
+    const auto is_like = [&](const High& one) {
+      return is_recent(one) && lowest_above <= kAsHigh * one.value;
+    };
+    const auto usual_ones = static_cast<std::ptrdiff_t>(usual_from(lowest_above / kAsHigh));
+    if (std::ranges::count_if(high, is_like) + usual_ones < kHabit) return false;
+    const auto often = static_cast<double>(std::ranges::count_if(high, is_recent) + usual_ones);
+    const auto all = static_cast<double>(std::min(until, kHabitRecords));
+    return kHabitRecords * std::pow(often / all, static_cast<double>(above)) >= kLeastChance;
   }
-  void end_peak() {
-    if (above == 0) return;
-    if (peaks.size() == kPeaksKept) peaks.pop_front();
-    if (!open) peaks.push_back({records, highest_above}, kPeaksKept);
-    above = 0;
-    highest_above = 0;
+  // Of the usual records, those that were at least so high: where two kinds are as frequent, the
+  // spread is large.
+  std::size_t usual_from(double least) const {
+    std::size_t low = 0;
+    for (std::size_t end = usual.size(); low < end;) {
+      const std::size_t middle = (low + end) / 2;
+      if (usual.at_rank(middle) < least) {
+        low = middle + 1;
+      } else {
+        end = middle;
+      }
+    }
+    return usual.size() - low;
+  }
+  void add_above(double value) {
+    lowest_above = above == 1 ? value : std::min(lowest_above, value);
+    if (open) return;
+    if (high.size() == kHighKept) high.pop_front();
+    high.push_back({records, value}, kHighKept);
   }
 };
 
@@ -180,7 +203,7 @@ void LossSpike::judge(Tag& tag, const Scalar& scalar, Verdicts& out) {
   const Limit limit = enough(tag) ? limit_of(tag) : Limit{};
   ++tag.records;
   if (!enough(tag) || scalar.value <= limit.value) {
-    tag.end_peak();
+    tag.above = 0;
     tag.usual.push(scalar.value);
     tag.highest = std::max(tag.highest, std::fabs(scalar.value));
     return tag.clear(scalar.at, interner_, out);
@@ -193,9 +216,9 @@ void LossSpike::judge(Tag& tag, const Scalar& scalar, Verdicts& out) {
     forget(tag);
     return tag.clear(scalar.at, interner_, out);
   }
-  tag.highest_above = std::max(tag.highest_above, scalar.value);
-  if (!tag.open && tag.is_habit(tag.highest_above)) return;
-  if (!tag.open && (rate_rises_ || tag.above < static_cast<std::uint64_t>(params_.confirm))) return;
+  tag.add_above(scalar.value);
+  const bool confirmed = !rate_rises_ && tag.above >= static_cast<std::uint64_t>(params_.confirm);
+  if (!tag.open && (!confirmed || tag.is_habit())) return;
   tag.open = true;
   const std::string key = tag.key(interner_);
   out.fires({.key = key, .at = scalar.at, .figure = scalar.value},
@@ -237,14 +260,12 @@ Verdict LossSpike::describe(const Tag& tag, const Scalar& scalar, const Limit& l
 const RuleSpec& rule() {
   static const RuleSpec spec = make_spec<LossSpike, Params>(
       {.id = "loss_spike",
-       .version = 2,
+       .version = 3,
        .scope = Scope::rank,
        .summary = "The training loss is far above its recent values.",
-       .doc =
-           "Several logged losses in a row exceed the median of the last 200 by many robust "
-           "standard deviations (1.4826 MAD) and by a share of the median. Quiet in the first "
-           "records, while the learning rate rises, and where the loss has been as high and come "
-           "back by itself at least three times."},
+       .doc = "Several logged losses in a row exceed the median of the last 200 by many robust "
+              "standard deviations (1.4826 MAD) and by a share of the median. Quiet in the first "
+              "records, while the learning rate rises, and where the loss is often as high."},
       {field("sigma", &Params::sigma, 1, 1000,
              "Robust standard deviations above the median that count."),
        field("min_rise", &Params::min_rise, 0, 1000,

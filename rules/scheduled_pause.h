@@ -7,6 +7,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -48,7 +49,7 @@ class ScheduledPauses {
     // A log may pause before it writes the record of a round step.
     const bool itself = of_log && RoundSteps::is_multiple(spike.step);
     const bool known = marked || itself || spike.round;
-    pause.expected = known || comes_again(pause);
+    pause.expected = known || comes_again(pause) || comes_by_clock(pause);
     const double elapsed = to_seconds(spike.end - before(pause));
     const std::int64_t distance = spike.done - (latest_.empty() ? 0 : latest_.front().done);
     if (latest_.size() == kKept) latest_.pop_back();
@@ -71,6 +72,8 @@ class ScheduledPauses {
   static constexpr double kHalf = 0.5;
   static constexpr double kAlike = 2;  // times as long, or as short
   static constexpr std::int64_t kLeastDistance = 50;
+  static constexpr double kSameLength = 0.15;
+  static constexpr double kSameDistance = 0.08;
 
   struct Pause {
     std::int64_t done = 0;  // steps before it
@@ -104,6 +107,17 @@ class ScheduledPauses {
     return found == latest_.end() ? began_ : found->end;
   }
 
+  // By the clock, every ten minutes: pauses of the same length, at the same distances.
+  bool comes_by_clock(const Pause& pause) const {
+    if (latest_.empty()) return false;
+    const Pause& last = latest_.front();
+    const double before =
+        to_seconds(last.end - (latest_.size() > 1 ? latest_[1].end : began_)) - last.lost;
+    const double since = to_seconds(pause.end - last.end) - pause.lost;
+    return last.done > 0 && pause.done - last.done >= kLeastDistance &&
+           std::fabs(pause.lost - last.lost) <= kSameLength * last.lost &&
+           std::fabs(since - before) <= kSameDistance * before;
+  }
   // At twice the distance of the one before, or, if there are several schedules, at a multiple of
   // where an equal one was first.
   bool comes_again(const Pause& pause) const {

@@ -25,6 +25,7 @@ struct Rhythm {
   Spike latest;
   Time since{};
   bool warned = false;
+  bool from_the_start = false;  // of the attempt
 
   double share() const { return elapsed > 0 ? std::min(lost / elapsed, 1.0) : 0; }
   double mean_lost() const { return hits > 0 ? lost / static_cast<double>(hits) : 0; }
@@ -38,8 +39,10 @@ struct Rhythm {
   }
 
   // The slow steps on the grid so far, this one not counted yet. It may be far slower than they.
-  void begin(const Spike& spike, std::int64_t place) {
+  // `first`: the place of the first step of the attempt.
+  void begin(const Spike& spike, std::int64_t place, std::int64_t first) {
     const std::int64_t period = detector.period();
+    from_the_start = detector.first() - first <= 2 * period;
     hits = static_cast<std::uint64_t>((place - detector.first()) / period);
     const auto before = static_cast<double>(hits);
     const double each = std::min(started_.mean_lost(detector, place), spike.lost());
@@ -62,6 +65,7 @@ struct Rhythm {
     io(latest);
     io(since);
     io(warned);
+    io(from_the_start);
     io(started_);
   }
 

@@ -129,6 +129,38 @@ Verdict describe_rhythm(const Track& track) {
   return verdict;
 }
 
+Verdict describe_frequent(const Track& track, const Step& step) {
+  const SlowShare& frequent = track.frequent;
+  const double seconds = std::max(to_seconds(step.end() - frequent.since()), 0.0);
+  Verdict verdict;
+  verdict.window_start = verdict.since = frequent.since();
+  verdict.window_end = step.end();
+  verdict.step = step.number;
+  verdict.by_step = true;
+  verdict.lost_seconds = verdict.window_lost_seconds = std::min(frequent.lost(), seconds);
+  verdict.value = 100 * frequent.share();
+  verdict.unit = "percent";
+  verdict.summary = std::to_string(frequent.records()) + " records of the log since step " +
+                    std::to_string(frequent.since_step()) + " show slow steps, and cost " +
+                    format::seconds(verdict.lost_seconds) + " of " + format::seconds(seconds) +
+                    "; lately " + format::percent(verdict.value) + " of the time" +
+                    format::saving(frequent.share()) + ".";
+  JsonWriter json;
+  json.begin_object()
+      .field("pattern", "frequent")
+      .field("spikes", frequent.records())
+      .field("lost_percent", verdict.value)
+      .field("lost_seconds", verdict.lost_seconds)
+      .field("usual_seconds", step.pace.usual)
+      .field("mode", to_string(track.mode))
+      .field("origin", to_string(track.origin));
+  verdict.evidence = json.end_object().take();
+  verdict.next =
+      "Look at what happens on the node in these steps: the data loader, storage, other processes, "
+      "memory, recompilation, or a peer that arrives late.";
+  return verdict;
+}
+
 Verdict describe_episode(const Track& track) {
   const Episode& episode = track.episode;
   Verdict verdict = described(episode.worst);

@@ -10,6 +10,7 @@
 
 #include "rules/scheduled_pause.h"
 #include "rules/slow_rhythm.h"
+#include "rules/slow_share.h"
 #include "rules/spike.h"
 #include "rules/track_key.h"
 #include "trainwatch/event.h"
@@ -117,12 +118,14 @@ struct Track {
       : mode(of_mode),
         origin(of_origin),
         key(track_key(mode, origin)),
-        periodic_key(key + "/periodic") {}
+        periodic_key(key + "/periodic"),
+        frequent_key(key + "/frequent") {}
 
   Mode mode;
   Origin origin;
   std::string key;
   std::string periodic_key;
+  std::string frequent_key;
   std::uint64_t seen = 0;   // iterations of the attempt
   std::int64_t latest = 0;  // place
   Time loader_at{};         // when a loader was last started
@@ -134,8 +137,10 @@ struct Track {
   double usual_outside = 0;
   double usual_optimizer = 0;
   std::int64_t since_epoch = 100;  // steps, as far as it matters
+  std::uint64_t long_pauses = 0;   // of a log, that nothing explains
   Episode episode;
   Rhythm rhythm;
+  SlowShare frequent;  // of a log
   ScheduledPauses scheduled;
   RingQueue<Candidate> held;     // the oldest first
   bool waits_come_late = false;  // from another file
@@ -187,8 +192,10 @@ struct Track {
     io(usual_outside);
     io(usual_optimizer);
     io(since_epoch);
+    io(long_pauses);
     io(episode);
     io(rhythm);
+    io(frequent);
     io(scheduled);
     io(held);
     io(waits_come_late);

@@ -45,6 +45,9 @@ struct Gap {
 };
 
 constexpr std::size_t kMostUndecided = 16;
+constexpr std::int64_t kEvaluations = 3;  // that show how long they take
+constexpr std::int64_t kStuckTimes = 8;   // as long as the longest
+constexpr auto kStuck = std::chrono::minutes(3);
 constexpr auto kLateness = std::chrono::seconds(120);     // of samples behind the clock
 constexpr std::int64_t kCheapPart = 20;                   // of the time so far: 5 %
 constexpr std::int64_t kRoundPatience = 4;                // times the usual one, at most
@@ -116,8 +119,26 @@ class Stall final : public Rule {
 
   // A pause on purpose, or the start of a loader, now that it is over; of a log, once it shows an
   // evaluation or a checkpoint.
-  void on_span(const Span& span, Verdicts&) override {
-    if (span.origin != Origin::profiler) paused_to_ = std::max(paused_to_, span.end());
+  void on_span(const Span& span, Verdicts& out) override {
+    if (span.origin == Origin::profiler) return;
+    if (span.kind == SpanKind::evaluation && span.end() > last_end_) judge_evaluation(span, out);
+    paused_to_ = std::max(paused_to_, span.end());
+  }
+
+  // One that takes many times as long as those before stands still.
+  void judge_evaluation(const Span& span, Verdicts& out) {
+    if (last_end_ == kNoTime) return;
+    const Time from = std::max(last_end_, paused_to_);
+    const Nanos took = span.end() - from;
+    if (evaluations_ >= kEvaluations && took > kStuckTimes * longest_evaluation_ && took > kStuck &&
+        took <= kGoneAfter) {
+      report(
+          {.from = from, .to = span.end(), .patience = patience_of_gap(), .last_step = last_step_},
+          out);
+      return;
+    }
+    ++evaluations_;
+    longest_evaluation_ = std::clamp<Nanos>(took, longest_evaluation_, kMostPatience / kStuckTimes);
   }
 
   // Its waits may be in another file.
@@ -199,7 +220,10 @@ class Stall final : public Rule {
     io(origin_);
     io(intervals_);
     io(undecided_);
+    io(evaluations_);
+    io(longest_evaluation_);
     const bool possible =
+        evaluations_ >= 0 && is_patience(longest_evaluation_) &&
         undecided_.size() <= kMostUndecided && std::ranges::all_of(undecided_, &Gap::possible) &&
         std::ranges::all_of(patience_, is_patience) && is_possible(last_end_) &&
         is_possible(paused_to_) && began_ >= Time{} && timed_ >= 0 && timed_ <= kTimedRecords &&
@@ -416,7 +440,9 @@ class Stall final : public Rule {
   const NodeActivity* node_;
   const CheckpointActivity* checkpoints_;
   PauseActivity* pauses_;
-  RingQueue<Gap> undecided_;  // the oldest first
+  RingQueue<Gap> undecided_;      // the oldest first
+  std::int64_t evaluations_ = 0;  // so far
+  Nanos longest_evaluation_{};
   Time last_end_ = kNoTime;
   Time paused_to_ = kNoTime;  // by a span of an evaluation or a checkpoint
   std::int64_t last_step_ = kNoStep;

@@ -4,8 +4,10 @@
 #include <cmath>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "rules/cost_floor.h"
 #include "rules/long_pause.h"
 #include "rules/round_steps.h"
 #include "rules/slow_step_verdict.h"
@@ -18,7 +20,7 @@ namespace {
 struct Params {
   double ratio = 1.5;
   double warning_ratio = 3;
-  double warning_seconds = 1.5;
+  double warning_seconds = kLeastWarningSeconds;
   double info_seconds = 0.5;
   double warning_percent = 5;
   double info_percent = 1;
@@ -29,14 +31,17 @@ constexpr double kLeastRise = 1.15;  // that may come round
 constexpr double kCoreSigmas = 5;    // the same, for jobs whose steps vary
 constexpr double kRecord = 0.1;      // times info_seconds, in the short record of a profiler
 constexpr double kLogSeconds = 2;    // that a log must lose: it may have whole seconds
+constexpr double kSaves = 0.5;       // of an iteration: a checkpoint that takes longer counts
 constexpr auto kHeldFor = std::chrono::seconds(5);  // of the clock
 constexpr auto kAhead = std::chrono::seconds(100);
 constexpr double kMostly = 0.8;       // of the lost time
+constexpr double kPhasePercent = 30;  // of the time: no checkpoint, but what the job does in turns
 constexpr std::int64_t kEpoch = 50;   // steps, at least
 constexpr double kEpochCost = 0.35;   // share of the time that a recurring pause may cost
 constexpr double kLoaderCost = 0.12;  // the same, where it is mostly the start of a loader
 constexpr std::int64_t kEarly = 64;   // steps of an attempt
 constexpr double kEarlyRatio = 9;
+constexpr double kFirstEarlyRatio = 30;  // of a pause
 constexpr double kEarlySeconds = 60;
 constexpr std::int64_t kFirstOfEpoch = 6;  // steps of an epoch, or a stage, which may compile
 constexpr std::uint64_t kPatterns = 130;   // steps after which the kinds of steps are known
@@ -49,8 +54,11 @@ class StepSpike final : public Rule {
   void on_step(const Step& step, Verdicts& out) override {
     // The mean of an interval says nothing about single steps, nor does the time of a file.
     warm_ = warm_ || step.pace.warm();
-    if (step.origin == Origin::log && !step.is_single() && !step.opens_attempt) return;
     Track& track = track_of(step);
+    if (step.origin == Origin::log && !step.opens_attempt) follow_frequent(track, step, out);
+    if (step.origin == Origin::log && !step.is_single() && !step.opens_attempt) {
+      return judge_interval(track, step, out);
+    }
     if (step.opens_attempt) {
       decide_all(track, out);
       track.begin_attempt(step.end());
@@ -154,6 +162,50 @@ class StepSpike final : public Rule {
     return tracks_.emplace_back(step.mode, step.origin);
   }
 
+  // Slow records that have become so frequent that none of them is unusual.
+  void follow_frequent(Track& track, const Step& step, Verdicts& out) const {
+    if (!step.pace.warm() || step.opens_epoch || step.estimated) return;
+    if (track.saved || track.marked || track.checkpoint > 0) return;
+    track.frequent.add(step);
+    if (!track.frequent.is_open()) return out.clear(track.frequent_key, step.end());
+    if (track.rhythm.detector.period() > 0 || track.episode.expected) return;
+    out.fires({.key = track.frequent_key,
+               .at = step.end(),
+               .amount = static_cast<std::uint64_t>(track.frequent.lost()),
+               .opens = track.frequent.lost() >= params_.warning_seconds},
+              [&] { return describe_frequent(track, step); });
+  }
+
+  // Of an interval of a log only marked checkpoints are judged: what it took longer than usual.
+  void judge_interval(Track& track, const Step& step, Verdicts& out) const {
+    const bool saved = std::exchange(track.saved, false);
+    const double checkpoint = std::exchange(track.checkpoint, 0);
+    track.marked = false;
+    ++track.seen;
+    const bool known = step.pace.warm() && track.last_end != Time{} && !step.opens_epoch;
+    const Time before = std::exchange(track.last_end, step.end());
+    if (!known) return track.scheduled.add(step);
+    const double usual = step.pace.usual * step.steps;
+    const double lost = to_seconds(step.end() - before) - usual;
+    if ((saved || checkpoint > 0) && lost >= kLogSeconds) {
+      Candidate candidate{.step = step,
+                          .seen = track.seen,
+                          .place = track.place(step),
+                          .done = track.scheduled.steps().done(),
+                          .round = true,
+                          .checkpoint = saved ? lost : std::min(checkpoint, lost)};
+      Spike spike = measured(track, candidate);
+      spike.usual = usual;
+      spike.seconds = usual + candidate.checkpoint;
+      spike.limit = usual + kLogSeconds;
+      spike.start = before;
+      find_spike(track, candidate, spike, false, out);
+    } else {
+      end_episode(track, track.seen, step.end(), out);
+    }
+    track.scheduled.add(step);
+  }
+
   static void note_next(Track& track, Time end) {
     for (std::size_t i = 0; i < track.held.size(); ++i) {
       Time& next = track.held[i].next_end;
@@ -165,7 +217,9 @@ class StepSpike final : public Rule {
   static double unrecorded(const Track& track, const Step& step) {
     if (step.origin != Origin::log || track.last_end == Time{} || step.opens_epoch) return 0;
     const double gap = to_seconds(step.begin - track.last_end);
-    return gap >= kLogSeconds ? gap : 0;
+    const double longer = std::max(to_seconds(step.iteration()) - step.pace.usual, 0.0);
+    const double saved = std::max(track.checkpoint - longer, 0.0);  // as the log says
+    return std::max(gap >= kLogSeconds ? gap : 0, saved > kSaves * step.pace.usual ? saved : 0);
   }
 
   bool is_slow(const Step& step, double gap) const {
@@ -191,7 +245,7 @@ class StepSpike final : public Rule {
                           .round = steps.is_round(),
                           .loader_started = track.loader_started_in(step),
                           .marked = track.marked,
-                          .checkpoint = track.saved ? gap : track.checkpoint,
+                          .checkpoint = std::max(track.saved ? gap : 0, track.checkpoint),
                           .gap = gap},
                          Track::kMostHeld);
   }
@@ -200,9 +254,9 @@ class StepSpike final : public Rule {
     if (track.origin != Origin::timeline) return true;
     if (track.waits_come_late && !candidate.complete) return false;
     if (pauses_ == nullptr || has_own_reason(measured(track, candidate))) return true;
-    if (pauses_->has_others(rank_)) return pauses_->passed(rank_, candidate.step.end());
+    if (pauses_->knows_all(rank_, track.world)) return pauses_->passed(rank_, candidate.step.end());
     // In finished files, other ranks may only be found later.
-    return track.world <= 1 || track.last_end - candidate.step.end() > kAhead;
+    return track.last_end - candidate.step.end() > kAhead;
   }
   // The rank lost the time by itself and did not wait for another one.
   static bool has_own_reason(const Spike& spike) {
@@ -250,7 +304,7 @@ class StepSpike final : public Rule {
   static Spike measured(const Track& track, const Candidate& candidate) {
     const Step& step = candidate.step;
     return {.step = step.number,
-            .start = step.begin,
+            .start = step.begin - from_seconds(candidate.gap),
             .end = step.end(),
             .seconds = to_seconds(step.iteration()) + candidate.gap,
             .usual = step.pace.usual,
@@ -295,7 +349,7 @@ class StepSpike final : public Rule {
       return;
     }
     if (!rhythm.detector.is_due(place)) return;
-    if (!known) rhythm.begin(spike, place);
+    if (!known) rhythm.begin(spike, place, place - static_cast<std::int64_t>(candidate.seen));
     rhythm.add(spike);
     // Until then, a rhythm may turn out to be a pattern of the job (Pace::scale).
     if (candidate.seen > kPatterns) report_rhythm(track, out);
@@ -308,6 +362,7 @@ class StepSpike final : public Rule {
       return out.clear(track.periodic_key, rhythm.latest.end);
     }
     const double least = warning_percent_of(track, rhythm.detector.period());
+    if (percent >= kPhasePercent && is_phase(rhythm)) return;
     rhythm.warned = percent >= least * (rhythm.warned ? kHysteresis : 1);
     out.fires({.key = track.periodic_key,
                .at = rhythm.latest.end,
@@ -315,6 +370,14 @@ class StepSpike final : public Rule {
                .amount = static_cast<std::uint64_t>(rhythm.lost),
                .opens = percent >= params_.info_percent},
               [&] { return describe(track); });
+  }
+
+  // What a job does in turns from the start, such as generating samples: neither a checkpoint nor a
+  // wait for data.
+  static bool is_phase(const Rhythm& rhythm) {
+    const Spike& latest = rhythm.latest;
+    const double known = std::max(latest.checkpoint, latest.waited());
+    return rhythm.from_the_start && !latest.loader_started && 2 * known < latest.lost();
   }
 
   // A long unmarked pause that recurs is an evaluation or the end of an epoch. At a round number of
@@ -334,19 +397,22 @@ class StepSpike final : public Rule {
 
   void find_spike(Track& track, const Candidate& candidate, const Spike& spike, bool due,
                   Verdicts& out) const {
-    const bool slow = spike.seconds > spike.limit && spike.ratio() >= params_.ratio;
+    const bool saves = spike.checkpoint >= kMostly * spike.lost();
+    const bool of_log = track.origin == Origin::log;
+    const bool slow =
+        (of_log && saves) || (spike.seconds > spike.limit && spike.ratio() >= params_.ratio);
     const bool of_rhythm = due && spike.lost() <= Rhythm::kStandsOut * track.rhythm.mean_lost();
     if (!slow || of_rhythm) return end_episode(track, candidate.seen, spike.end, out);
-    const bool of_log = track.origin == Origin::log;
-    if (of_log && !track.has_fractions && spike.lost() < kLogSeconds) {
+    if (of_log && !track.has_fractions && spike.lost() < kLogSeconds && !saves) {
       return end_episode(track, candidate.seen, spike.end, out);
     }
     ScheduledPauses::Cost cost;
     if (track.origin != Origin::profiler) cost = track.scheduled.cost(spike, of_log);
-    const bool saves = spike.checkpoint >= kMostly * spike.lost();
-    const double most = (of_log && !saves) || cost.between ? kEpochCost
-                        : cost.loader                      ? kLoaderCost
-                                                           : params_.warning_percent / 100;
+    const bool phase = of_log && !saves && !cost.loader && cost.share >= kPhasePercent / 100;
+    const double most = phase                                ? 1
+                        : (of_log && !saves) || cost.between ? kEpochCost
+                        : cost.loader                        ? kLoaderCost
+                                                             : params_.warning_percent / 100;
     if (candidate.marked || (cost.expected && cost.share < most)) {
       const bool quiet = of_log || cost.loader;
       return report_scheduled(track, candidate, spike, quiet ? 0 : cost.share, out);
@@ -356,6 +422,7 @@ class StepSpike final : public Rule {
     }
     begin_episode(track, candidate.seen, spike, out);
     track.episode.add(spike, candidate.seen);
+    if (of_log && !saves && is_long_pause(spike.lost(), spike.usual)) ++track.long_pauses;
     if (cost.expected) track.episode.comes_again_in(cost.distance);
     report_episode(track, spike, out);
   }
@@ -369,10 +436,12 @@ class StepSpike final : public Rule {
                         percent >= params_.warning_percent &&
                         episode.lost >= params_.warning_seconds;
     // Early in an attempt, recurring slow steps come for the first time.
-    const bool early = !episode.expected && worst.done < kEarly && worst.ratio() < kEarlyRatio &&
+    const double early_ratio =
+        may_be_pause(track, worst) && episode.spikes == 1 ? kFirstEarlyRatio : kEarlyRatio;
+    const bool early = !episode.expected && worst.done < kEarly && worst.ratio() < early_ratio &&
                        worst.lost() < kEarlySeconds;
-    const bool pause =
-        !episode.expected && may_be_pause(track, worst) && is_long_pause(worst.lost(), worst.usual);
+    const bool pause = !episode.expected && may_be_pause(track, worst) &&
+                       is_long_pause(worst.lost(), worst.usual) && track.long_pauses < 2;
     const bool severe = worst.lost() >= params_.warning_seconds &&
                         worst.ratio() >= params_.warning_ratio && !early && !pause;
     const double least = params_.info_seconds * (track.origin == Origin::profiler ? kRecord : 1);

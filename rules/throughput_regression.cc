@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "rules/cost_floor.h"
 #include "rules/curriculum_stages.h"
 #include "rules/falling_rates.h"
 #include "rules/format.h"
@@ -19,7 +20,7 @@ namespace trainwatch::throughput_regression {
 namespace {
 
 struct Params {
-  double least_lost_seconds = 1.5;
+  double least_lost_seconds = kLeastWarningSeconds;
   double critical_ratio = 2;
   double critical_seconds = 300;
 };
@@ -97,6 +98,7 @@ class ThroughputRegression final : public Rule {
       : params_(params),
         interner_(context.interner),
         subject_(context.subject),
+        pauses_(context.pauses),
         rates_(context.interner) {}
 
   void on_scalar(const Scalar& scalar, Verdicts& out) override {
@@ -161,17 +163,20 @@ class ThroughputRegression final : public Rule {
     track.stages.look_at(step.pace);
     const bool planned = is_planned(track, step.pace, out.firings(key) > 0);
     const double ratio = params_.critical_ratio * (track.critical ? kHysteresis : 1);
-    track.critical = !planned && step.pace.recent >= ratio * step.pace.reference &&
+    // What was started again may have been changed on purpose.
+    const bool may_be_meant = track.is_slower_than_earlier(step.pace);
+    track.critical = !planned && !may_be_meant && step.pace.recent >= ratio * step.pace.reference &&
                      track.elapsed >= params_.critical_seconds;
-    out.fires({.key = key,
-               .at = step.end(),
-               .severity = planned          ? Severity::info
-                           : track.critical ? Severity::critical
-                                            : Severity::warning,
-               .amount = static_cast<std::uint64_t>(track.lost),
-               .figure = step.pace.recent,
-               .opens = track.lost >= params_.least_lost_seconds},
-              [&] { return describe(track, step, planned); });
+    out.fires(
+        {.key = key,
+         .at = step.end(),
+         .severity = planned          ? Severity::info
+                     : track.critical ? Severity::critical
+                                      : Severity::warning,
+         .amount = static_cast<std::uint64_t>(track.lost),
+         .figure = step.pace.recent,
+         .opens = track.lost >= params_.least_lost_seconds && others_passed(step, track.world)},
+        [&] { return describe(track, step, planned); });
     if (is_open(out)) rates_.end(step.end(), out);
   }
 
@@ -191,6 +196,17 @@ class ThroughputRegression final : public Rule {
   bool warming() const override { return !warm_ && !rates_.warm(); }
 
  private:
+  // Where one rank logs for all, larger batches are only known once its file is read as far.
+  bool others_passed(const Step& step, std::uint32_t world) const {
+    constexpr int kScalars = 8;  // iterations
+    constexpr auto kAhead = std::chrono::seconds(100);
+    if (step.origin != Origin::timeline || pauses_ == nullptr) return true;
+    if (!pauses_->knows_all(subject_, world)) {
+      return step.end() - step.pace.changed_at > kAhead;
+    }
+    const Nanos later = kScalars * from_seconds(step.pace.reference);
+    return pauses_->passed(subject_, std::min(step.pace.changed_at + later, step.end()));
+  }
   // An alert about the durations of steps.
   bool is_open(const Verdicts& out) const {
     return std::ranges::any_of(tracks_, [&out](const auto& known) {
@@ -347,6 +363,7 @@ class ThroughputRegression final : public Rule {
   Params params_;
   const Interner& interner_;
   SubjectId subject_;
+  PauseActivity* pauses_;
   std::map<std::pair<Mode, Origin>, Track> tracks_;
   FallingRates rates_;
   bool warm_ = false;

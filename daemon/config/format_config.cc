@@ -35,6 +35,7 @@ constexpr std::array kSpanKinds = {
     std::pair{std::string_view{"Checkpoint"}, SpanKind::checkpoint},
     std::pair{std::string_view{"Evaluation"}, SpanKind::evaluation},
     std::pair{std::string_view{"GarbageCollection"}, SpanKind::garbage_collection},
+    std::pair{std::string_view{"Compilation"}, SpanKind::compilation},
 };
 
 // The text that a pattern without operators matches; nullopt: it has one.

@@ -69,6 +69,7 @@ struct StepSummary {
   std::int64_t exposed_communication_ns = 0;    // communication, nothing computed or copied
   std::int64_t exposed_other_ns = 0;            // only other activities
   std::int64_t unawaited_communication_ns = 0;  // of it, while the host was still launching
+  std::int64_t layer_communication_ns = 0;      // of the rest, all within layers (DeviceActivity)
   std::array<std::int64_t, kIdleReasons> idle_ns{};
   std::vector<CollectiveSummary> collectives{};  // at most kMostCollectives
 
@@ -105,6 +106,7 @@ struct StepSummary {
     io(exposed_communication_ns);
     io(exposed_other_ns);
     io(unawaited_communication_ns);
+    io(layer_communication_ns);
     io(idle_ns);
     io(collectives);
     if (collectives.size() > kMostCollectives) io.fail();

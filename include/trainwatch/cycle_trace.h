@@ -54,6 +54,7 @@ struct DeviceActivity {
   std::int64_t duration_ns : kDurationBits = 0;
   DeviceKind kind : 3 = DeviceKind{};
   ActivityClass activity_class : 3 = ActivityClass{};
+  bool within_layers : 1 = false;  // of communication: by design, as in tensor parallelism
   NameId name : kNameBits = NameId{};
   std::uint64_t place : kPlaceBits = 0;            // index into CycleTrace::places
   std::uint32_t launch : kLaunchBits = kNoLaunch;  // index into CycleTrace::launches

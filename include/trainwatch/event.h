@@ -40,6 +40,7 @@ enum class SpanKind : std::uint8_t {
   memory_copy,  // device copies and fills
   annotation,   // any other user annotation
   evaluation,   // all of an evaluation between two training steps, its own steps included
+  compilation,  // of a function of the training, by torch.compile
   count_,
 };
 

@@ -73,6 +73,7 @@ constexpr LifePart part_of(CauseName cause) {
       return LifePart::io_wait;
     case CauseName::host_pause:
     case CauseName::garbage_collection:
+    case CauseName::recompilation:
       return LifePart::host_pause;
     case CauseName::kernel_launch:
       return LifePart::kernel_launch;

@@ -161,8 +161,8 @@ class PauseActivity {
   // Whether the timelines of all other ranks of the job were read up to `time`: all pauses until
   // then are known.
   virtual bool passed(SubjectId rank, Time time) = 0;
-  // Whether its job has other ranks, as far as is known.
-  virtual bool has_others(SubjectId rank) = 0;
+  // Whether as many ranks of its job are known as it has; `world`: how many, 0: not known.
+  virtual bool knows_all(SubjectId rank, std::uint32_t world) = 0;
 };
 
 struct RuleContext {

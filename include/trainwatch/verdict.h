@@ -48,15 +48,16 @@ enum class CauseName : std::uint8_t {
   memory_creep,
   collective_hang,
   garbage_collection,
+  recompilation,
 };
 
 inline std::string_view to_string(CauseName name) {
   constexpr std::string_view kNames[] = {
-      "unattributed",    "input_wait",        "cpu_saturation", "io_wait",      "host_pause",
-      "kernel_launch",   "communication",     "straggler",      "gpu_slowdown", "compute_growth",
-      "memory_copy",     "synchronization",   "evaluation",     "checkpoint",   "memory_creep",
-      "collective_hang", "garbage_collection"};
-  static_assert(std::size(kNames) == static_cast<std::size_t>(CauseName::garbage_collection) + 1);
+      "unattributed",    "input_wait",         "cpu_saturation", "io_wait",      "host_pause",
+      "kernel_launch",   "communication",      "straggler",      "gpu_slowdown", "compute_growth",
+      "memory_copy",     "synchronization",    "evaluation",     "checkpoint",   "memory_creep",
+      "collective_hang", "garbage_collection", "recompilation"};
+  static_assert(std::size(kNames) == static_cast<std::size_t>(CauseName::recompilation) + 1);
   return kNames[static_cast<std::size_t>(name)];
 }
 

@@ -130,33 +130,36 @@ void StepAccumulator::add_step(const StepRow& step) {
 
 void StepAccumulator::add(const ActivitySegment& segment) {
   if (segment.has(ActivityClass::communication) && !has_work(segment)) {
-    if (exposed_) {
-      exposed_->end_ns = segment.end_ns;
+    if (!exposed_.empty() && exposed_.back().within_layers == segment.within_layers) {
+      exposed_.back().end_ns = segment.end_ns;
     } else {
-      exposed_ = segment;
+      exposed_.push_back(segment);
     }
     return;
   }
-  if (exposed_) end_exposed(segment);
+  if (!exposed_.empty()) end_exposed(segment);
   add_uniform(segment, false);
 }
 
 // Nothing waited for a communication yet while the host was still launching: what begins beside it
 // did not wait for it, and a host that waits for its end would have come no sooner without it.
 void StepAccumulator::end_exposed(const ActivitySegment& next) {
-  ActivitySegment before = *exposed_;
-  ActivitySegment after = *exposed_;
-  exposed_.reset();
-  std::int64_t until = before.start_ns;
+  const std::int64_t start_ns = exposed_.front().start_ns;
+  std::int64_t until = start_ns;
   if (next.has(ActivityClass::communication)) {
     const DeviceActivity* const work = work_from(next.start_ns);
-    if (work != nullptr) until = ready_ns(*work, before.start_ns);
-  } else if (const auto call = blocking_calls_.at(after.end_ns - 1)) {
+    if (work != nullptr) until = ready_ns(*work, start_ns);
+  } else if (const auto call = blocking_calls_.at(exposed_.back().end_ns - 1)) {
     until = call->start_ns;
   }
-  before.end_ns = after.start_ns = std::clamp(until, before.start_ns, after.end_ns);
-  if (before.start_ns < before.end_ns) add_uniform(before, true);
-  if (after.start_ns < after.end_ns) add_uniform(after, false);
+  for (const ActivitySegment& segment : exposed_) {
+    ActivitySegment before = segment;
+    ActivitySegment after = segment;
+    before.end_ns = after.start_ns = std::clamp(until, segment.start_ns, segment.end_ns);
+    if (before.start_ns < before.end_ns) add_uniform(before, true);
+    if (after.start_ns < after.end_ns) add_uniform(after, false);
+  }
+  exposed_.clear();
 }
 
 // The first computation or copy that begins then, if any does.
@@ -196,7 +199,11 @@ void StepAccumulator::add_part(const ActivitySegment& segment, bool unawaited, c
     to.exposed_memory_ns += lasts;
   } else if (segment.has(ActivityClass::communication)) {
     to.exposed_communication_ns += lasts;
-    if (unawaited) to.unawaited_communication_ns += lasts;
+    if (unawaited) {
+      to.unawaited_communication_ns += lasts;
+    } else if (segment.within_layers) {
+      to.layer_communication_ns += lasts;
+    }
   } else if (segment.has(ActivityClass::other)) {
     to.exposed_other_ns += lasts;
   } else {
@@ -305,10 +312,10 @@ std::vector<StepSummary> summarize_steps(const CycleTrace& cycle, DeviceRows by_
   if (by_start.empty()) return accumulator.take();
   const Interval extent = accumulator.extent();
   const auto far = std::numeric_limits<std::int64_t>::max();
-  accumulator.add({-far, extent.start_ns, 0, &cycle.device[by_start.front()]});
+  accumulator.add({-far, extent.start_ns, 0, false, &cycle.device[by_start.front()]});
   sweep_activity(cycle, by_start,
                  [&](const ActivitySegment& segment) { accumulator.add(segment); });
-  accumulator.add({extent.end_ns, far, 0, nullptr});
+  accumulator.add({extent.end_ns, far, 0, false, nullptr});
   return accumulator.take();
 }
 

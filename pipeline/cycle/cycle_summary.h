@@ -68,7 +68,8 @@ class StepAccumulator {
   std::size_t next_edge_ = 0;
   std::int64_t covered_ns_ = 0;  // so far, with what hides collectives
   std::unordered_map<std::uint32_t, std::int64_t> graph_starts_;  // by launch
-  std::optional<ActivitySegment> exposed_{};  // communication alone, until something else begins
+  // Communication alone, until something else begins: by whether it is within layers.
+  std::vector<ActivitySegment> exposed_;
 };
 
 // Summarises a cycle. Steps count all device activity, also what was launched before the recording

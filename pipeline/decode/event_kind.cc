@@ -29,6 +29,7 @@ constexpr PhaseRule kPhases[] = {
     {"Checkpoint", true, SpanKind::checkpoint},
     {"Evaluation", true, SpanKind::evaluation},
     {"GarbageCollection", false, SpanKind::garbage_collection},
+    {"Compilation", false, SpanKind::compilation},
     {"NcclManager", false, SpanKind::communication},
     {"cpu_functions", true, SpanKind::cpu_op},
     {"gpu_functions", true, SpanKind::kernel},

@@ -143,14 +143,18 @@ constexpr WordRow kWordRows[] = {
 ScalarKind size_of(const TagWords& tag) {
   constexpr std::string_view kOfBatches =
       "batch|batches|train|num|n|the|in|per|step|total|local|global|size|length|len|seq|sequence|"
-      "token|tokens|seen|consumed|max|padded|avg|average|mean";
+      "token|tokens|seen|consumed|max|padded|avg|average|mean|seqlen|curriculum|context|ctx|"
+      "current|"
+      "image|img|input|crop|resolution|res";
   for (std::size_t i = 0; i < tag.size(); ++i) {
     if (!tag.is(i, kOfBatches)) return ScalarKind::other;
   }
   if (tag.has("token|tokens")) return ScalarKind::step_tokens;
   if (tag.has("batch") && tag.has("size")) return ScalarKind::step_size;
-  const bool length = tag.has("seq|sequence") && tag.has("len|length");
-  return length ? ScalarKind::step_size : ScalarKind::other;
+  const bool length = tag.has("seq|sequence|context|ctx") && tag.has("len|length|size");
+  const bool image = tag.has("image|img|crop|input") && tag.has("size|resolution|res");
+  const bool whole = tag.has("seqlen|resolution");
+  return length || image || whole ? ScalarKind::step_size : ScalarKind::other;
 }
 
 constexpr std::string_view kLosses =

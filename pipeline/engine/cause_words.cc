@@ -78,13 +78,19 @@ constexpr std::array kCauseRows = {
               "Python's garbage collection held up a step", "collecting garbage in Python",
               "Leave what lives for long out of the collection (gc.freeze()), and collect on all "
               "ranks in the same step (gc.disable(), then gc.collect() every so many steps)."}},
+    CauseRow{CauseName::recompilation,
+             {"torch.compile compiles again and holds up training",
+              "torch.compile compiles again and holds up some steps",
+              "torch.compile compiled again and held up a step", "compiling again",
+              "Find what changes (TORCH_LOGS=recompiles names it): mark sizes that vary as dynamic "
+              "(torch.compile(dynamic=True), mark_dynamic), or pad to a few sizes."}},
 };
 
 constexpr bool in_order() {
   for (std::size_t i = 0; i < kCauseRows.size(); ++i) {
     if (static_cast<std::size_t>(kCauseRows[i].cause) != i) return false;
   }
-  return kCauseRows.size() == static_cast<std::size_t>(CauseName::garbage_collection) + 1;
+  return kCauseRows.size() == static_cast<std::size_t>(CauseName::recompilation) + 1;
 }
 static_assert(in_order());
 

@@ -90,6 +90,7 @@ void Engine::on(const RunNote& note) {
     on_logged_pause(note.subject, note.at, note.seconds,
                     checkpoint ? SpanKind::checkpoint : SpanKind::evaluation);
   }
+  if (note.kind == RunNote::Kind::launched) logged_steps_.launched(note.subject);
   if (note.xid) return host_->on(GpuReport{note.subject, note.at, *note.xid});
   ledger_.on(note);
 }
@@ -164,6 +165,11 @@ void Engine::on(const Scalar& scalar) {
     on_logged_pause(scalar.subject, scalar.at, 0, SpanKind::evaluation);
   }
   const auto step = logged_steps_.on(scalar);
+  if (const auto& change = logged_steps_.work_change()) {
+    const std::string& job = interner_.subjects[scalar.subject].job;
+    iterations_.on(*change, scalar.at,
+                   [&](SubjectId rank) { return interner_.subjects[rank].job == job; });
+  }
   on_complete_logged_steps();
   if (step && ledger_.takes(*step)) on_logged(*step);
 }

@@ -255,6 +255,7 @@ bool RunLedger::counts(const Span& span) {
     case SpanKind::checkpoint:
     case SpanKind::evaluation:
     case SpanKind::garbage_collection:
+    case SpanKind::compilation:
     case SpanKind::data_init:
     case SpanKind::data_wait:
       return true;
@@ -273,7 +274,9 @@ void RunLedger::on(const Writer& writer, const Span& span, const Clock& clock) {
   own.attempt->moved(span.end());
   rank.activity = std::max(rank.activity, span.end());
   const double seconds = std::max(to_seconds(span.duration), 0.0);
-  if (span.kind == SpanKind::garbage_collection) rank.next.pause += seconds;
+  if (span.kind == SpanKind::garbage_collection || span.kind == SpanKind::compilation) {
+    rank.next.pause += seconds;
+  }
   if (span.kind == SpanKind::data_init && rank.number != kNoStep) rank.next.wait += seconds;
   if (span.kind == SpanKind::checkpoint) rank.next.checkpoint += seconds;
   if (!phase) return;

@@ -21,7 +21,8 @@ SageMaker's profiler. Every 60 seconds or 10 MB, and at the end, the file is clo
 a line as well, and at its end the process says how it ended.
 
 A step begins when the loop began to wait for its batch, so it covers the wait and the body. Pauses
-of Python's garbage collector of a millisecond or more are recorded as well.
+of Python's garbage collector and compilations by torch.compile of a millisecond or more are
+recorded as well.
 
 The training never notices: nothing here raises (a failed write switches the hook off with one
 warning), forked DataLoader workers write nothing, threads may share a Watch. Standard library only,
@@ -50,6 +51,7 @@ except ImportError:  # not a Unix: leftovers of crashed runs are then never take
 __all__ = ["Place", "Watch", "place"]
 
 _SHORTEST_PAUSE_US = 1000
+_COMPILER = "torch._dynamo.callback"
 _LEAST_CLOCK_STEP_NS, _MOST_CLOCK_STEP_NS = 100_000_000, 60_000_000_000
 _MOST_PAUSES = 100  # between two events
 _MOST_HELD = 4096  # characters
@@ -376,7 +378,9 @@ class _Timeline:
         self._begins: Dict[str, str] = {}              # phase -> how the lines of its begins begin
         self._phase_ids: Dict[str, int] = {}           # phase -> its number, from 1
         self._collecting_since: Optional[int] = None
-        self._pauses: list = []  # of the garbage collector: (began, end, generation), not yet written
+        self._compiling_since: Dict[int, int] = {}  # by thread
+        self._hears_compiler = False
+        self._pauses: list = []  # not yet written: (phase, name, began, end, arguments)
         self._scalars: Optional[_Scalars] = None
         self._held = ""          # whole lines that the next write takes along
         self._offset_ns = 0
@@ -452,8 +456,31 @@ class _Timeline:
             self._collecting_since = self.now()
         elif self._collecting_since is not None:
             began, end = self._collecting_since, self.now()
-            if end - began >= _SHORTEST_PAUSE_US and len(self._pauses) < _MOST_PAUSES:
-                self._pauses.append((began, end, info.get("generation", 0)))
+            self._note_pause("GarbageCollection", "gc", began, end,
+                             ', "generation": %d' % info.get("generation", 0))
+
+    def _note_pause(self, phase: str, name: str, began: int, end: int, arguments: str = "") -> None:
+        if end - began >= _SHORTEST_PAUSE_US and len(self._pauses) < _MOST_PAUSES:
+            self._pauses.append((phase, name, began, end, arguments))
+
+    def _listen_to_compiler(self) -> None:
+        """torch.compile imports the module when it is first used."""
+        module = sys.modules.get(_COMPILER)
+        handler = getattr(module, "callback_handler", None)  # None: not yet whole
+        if handler is None:
+            return
+        self._hears_compiler = True
+        handler.register_start_callback(self.on_compile_start)
+        handler.register_end_callback(self.on_compile_end)
+
+    def on_compile_start(self, *_: Any) -> None:
+        """Called by torch before it compiles a function in this thread, or compiles it again."""
+        self._compiling_since[threading.get_ident()] = self.now()
+
+    def on_compile_end(self, *_: Any) -> None:
+        began = self._compiling_since.pop(threading.get_ident(), None)
+        if began is not None:
+            self._note_pause("Compilation", "torch.compile", began, self.now())
 
     def close(self, for_good: bool = True, end: Optional[Dict[str, Any]] = None) -> None:
         """Closes the file, behind a line that says how the process ended if `end` does."""
@@ -488,6 +515,8 @@ class _Timeline:
             self._open_file()
 
     def _begin_line(self, at, phase, number):
+        if not self._hears_compiler and _COMPILER in sys.modules:
+            self._listen_to_compiler()
         begin = self._begins.get(phase)
         if begin is None:
             begin = '{"name": "begin", "pid": %d, "ph": "i", "s": "t", "ts": ' % self._number_of(phase)
@@ -507,8 +536,8 @@ class _Timeline:
 
     def _write_pauses(self):
         pauses, self._pauses = self._pauses, []
-        for began, end, generation in pauses:
-            self._write("GarbageCollection", "gc", began, end, ', "generation": %d' % generation)
+        for pause in pauses:
+            self._write(*pause)
 
     def _append(self, text, hold=False):
         self._held += text

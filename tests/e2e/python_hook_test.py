@@ -6,6 +6,7 @@ import json
 import os
 import sys
 import threading
+import types
 import unittest
 import unittest.mock
 
@@ -56,6 +57,23 @@ class HookTest(HookCase):
         self.assertEqual([span["args"]["generation"] for span in pauses], [2])
         self.assertGreaterEqual(pauses[0]["dur"], 5000)
         self.assertNotIn(timeline.on_collection, gc.callbacks)
+
+    def test_compilations_are_recorded(self):
+        handler = types.SimpleNamespace(start=[], end=[])
+        handler.register_start_callback, handler.register_end_callback = handler.start.append, handler.end.append
+        module = types.SimpleNamespace(callback_handler=handler)
+        watch = self.watch()
+        timeline = watch._timeline
+        with unittest.mock.patch.dict("sys.modules", {"torch._dynamo.callback": module}):
+            for arguments in ((), ("CallbackArgs",)):  # of torch before and since 2.7
+                with watch.step():
+                    (started,), (ended,) = handler.start, handler.end
+                    with unittest.mock.patch.object(timeline, "now", side_effect=[timeline.now(), timeline.now() + 5000]):
+                        started(*arguments)
+                        ended(*arguments)
+        watch.close()
+        self.assertEqual([(span["name"], span["dur"] >= 5000) for span in self.spans("Compilation")],
+                         [("torch.compile", True)] * 2)
 
     def test_a_clock_that_is_set_by_seconds_is_no_pause(self):
         watch = self.watch()

@@ -17,6 +17,7 @@ struct Options {
   double exposed = 0;
   double hidden = 0;
   double copy = 0;
+  double layers = 0;
   double meet = 0;
   double covered_wait = 0;
   double work_us = 100;
@@ -49,6 +50,7 @@ bool read_option(std::string_view key, std::string_view text, Options& out) {
   if (key == "exposed") return read(text, out.exposed);
   if (key == "hidden") return read(text, out.hidden);
   if (key == "copy") return read(text, out.copy);
+  if (key == "layers") return read(text, out.layers);
   if (key == "meet") return read(text, out.meet);
   if (key == "covered_wait") return read(text, out.covered_wait);
   if (key == "work_us") return read(text, out.work_us);
@@ -94,6 +96,7 @@ StepSummary step_of(const Options& options, std::int64_t number, std::int64_t st
   }
   step.idle_ns[static_cast<std::size_t>(IdleReason::host_pause)] += stall_ns;
   step.exposed_communication_ns = share(options.exposed, usual_ns);
+  step.layer_communication_ns = share(options.layers, usual_ns);
   step.overlapped_ns = share(options.hidden, usual_ns);
   step.communication_ns = step.exposed_communication_ns + step.overlapped_ns;
   step.exposed_memory_ns = share(options.copy, usual_ns);

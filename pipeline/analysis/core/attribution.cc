@@ -111,6 +111,7 @@ struct SpanCause {
 SpanCause cause_of(SpanKind kind) {
   if (kind == SpanKind::checkpoint) return {CauseName::checkpoint, "Writing a checkpoint"};
   if (kind == SpanKind::data_init) return {CauseName::input_wait, "Starting the data loader"};
+  if (kind == SpanKind::compilation) return {CauseName::recompilation, "torch.compile"};
   return {CauseName::garbage_collection, "Python's garbage collection"};
 }
 
@@ -157,10 +158,9 @@ Cause Attribution::explain(const Verdict& verdict, SubjectId subject) const {
   const bool may_have_a_cause = own == CauseName::input_wait || own == CauseName::host_pause;
   const bool grew = own == CauseName::compute_growth;
   if (sure && !may_have_a_cause && !grew) return verdict.cause;
-  if (!grew) {
-    for (const SpanKind kind : {SpanKind::garbage_collection, SpanKind::checkpoint}) {
-      if (const auto cause = from_span(verdict, subject, kind)) return *cause;
-    }
+  for (const SpanKind kind :
+       {SpanKind::garbage_collection, SpanKind::compilation, SpanKind::checkpoint}) {
+    if (const auto cause = from_span(verdict, subject, kind)) return *cause;
   }
   if (const auto cause = from_node(verdict, subject)) return *cause;
   if (sure) return verdict.cause;

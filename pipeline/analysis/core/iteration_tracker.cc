@@ -56,10 +56,13 @@ void IterationTracker::Lane::state(StateIo& io) {
   io(ended);
   io(without_waits);
   io(late_wait);
+  io(work);
+  io(changes);
   io(forward);
   io(backward);
   io(optimizer);
-  if (latest >= Mode::count_ || tracks.size() > kModes) io.fail();
+  if (latest >= Mode::count_ || tracks.size() > kModes || !(work > 0)) io.fail();
+  if (changes.size() > kMostChanges) io.fail();
   if (waits.size() > kNames || without_waits > kWithoutWaits) io.fail();
   for (const auto& [mode, track] : tracks) {
     if (mode >= Mode::count_) io.fail();
@@ -197,6 +200,28 @@ void IterationTracker::complete(Lane& lane, bool all) {
   lane.late_wait = false;
 }
 
+void IterationTracker::on(const WorkChange& change, Time at,
+                          const std::function<bool(SubjectId)>& is_one) {
+  for (auto& entry : lanes_) {
+    if (!is_one(entry.first.first)) continue;
+    changed_.add(entry);
+    RingQueue<DatedChange>& changes = entry.second.changes;
+    if (changes.size() == kMostChanges) changes.pop_front();
+    changes.push_back({at, change}, kMostChanges);
+  }
+}
+
+// The files of some ranks are read ahead of others, so each takes a change when its steps are
+// there.
+void IterationTracker::Lane::change_work(Time until) {
+  for (; !changes.empty() && changes.front().at <= until; changes.pop_front()) {
+    const WorkChange& change = changes.front().change;
+    work = change.ratio;
+    if (!change.begins) continue;
+    for (auto& [mode, track] : tracks) track.pace.forget();
+  }
+}
+
 void IterationTracker::finish() {
   completed_.clear();
   for (auto& entry : lanes_) {
@@ -315,7 +340,8 @@ Step IterationTracker::close(Lane& lane, const Span& span) {
   if (step.opens_attempt) track.first = span.step;
   track.iteration = step.iteration();
   lane.ended = std::max(lane.ended, step.end());
-  step.pace = track.pace.add(step);
+  lane.change_work(step.end());
+  step.pace = track.pace.add(step, trains ? lane.work : 1);
   return step;
 }
 

@@ -33,6 +33,7 @@
 
 #include "pipeline/analysis/core/pace_memory.h"
 #include "pipeline/analysis/core/waiting_steps.h"
+#include "pipeline/analysis/core/work_stages.h"
 #include "trainwatch/changed_entries.h"
 #include "trainwatch/event.h"
 #include "trainwatch/ring_queue.h"
@@ -56,6 +57,9 @@ class IterationTracker {
   using TakeSteps = std::function<void(std::span<const Step>)>;
   void each_without_waits(const TakeSteps& take) const;
 
+  // The work of an iteration has changed at this time on these ranks.
+  void on(const WorkChange& change, Time at, const std::function<bool(SubjectId)>& is_one);
+
   // The latest process of each rank that has a timeline and says so.
   const std::map<SubjectId, std::int64_t>& processes() const { return processes_; }
   // Of the timeline of the rank, so far; 0: it has none.
@@ -70,6 +74,7 @@ class IterationTracker {
 
  private:
   static constexpr std::size_t kNames = 4;
+  static constexpr std::size_t kMostChanges = 8;
   // Waits of a name that are remembered, and steps that wait for theirs: a rank without waits,
   // whose steps all wait for one, would else hold 50 KB.
   static constexpr std::size_t kMostKept = 256;      // of a lane,
@@ -95,6 +100,16 @@ class IterationTracker {
     Nanos within(Time start, Time end) const;
     void state(StateIo& io);
   };
+  struct DatedChange {
+    Time at{};
+    WorkChange change;
+    void state(StateIo& io) {
+      io(at);
+      io(change.ratio);
+      io(change.begins);
+      if (!is_possible(at) || !(change.ratio > 0)) io.fail();
+    }
+  };
   // The steps of one mode.
   struct Track {
     Time end = kNoTime;  // of the last step
@@ -117,6 +132,8 @@ class IterationTracker {
                                       // kWithoutWaits
     bool late_wait = false;           // see changes_a_step()
     bool changed = false;             // since it was last saved
+    double work = 1;                  // of an iteration, to the usual one
+    RingQueue<DatedChange> changes;   // of it, that its steps have not reached
     // In spans since the last step:
     Nanos forward{};
     Nanos backward{};
@@ -131,6 +148,7 @@ class IterationTracker {
     bool restarts(const Span& step) const;
     bool begins_epoch(const Span& step) const;
     void begin_attempt();
+    void change_work(Time until);
     void state(StateIo& io);
   };
 

@@ -71,12 +71,13 @@ bool JobPauses::passed(SubjectId rank, Time time) {
   return earliest >= time;
 }
 
-bool JobPauses::has_others(SubjectId rank) {
+bool JobPauses::knows_all(SubjectId rank, std::uint32_t world) {
   find_ranks();
   const Job* const job = find(rank);
-  return job != nullptr && std::ranges::any_of(job->ranks, [&](SubjectId other) {
-           return other != rank && trains(other);
-         });
+  if (world <= 1 || job == nullptr) return world <= 1;
+  const auto known =
+      std::ranges::count_if(job->ranks, [&](SubjectId each) { return trains(each); });
+  return std::cmp_greater_equal(known, world);
 }
 
 void JobPauses::state(StateIo& io) {

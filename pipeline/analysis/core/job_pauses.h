@@ -36,7 +36,7 @@ class JobPauses final : public PauseActivity {
 
   Nanos of_others(SubjectId rank, Time from, Time to) const override;
   bool passed(SubjectId rank, Time time) override;
-  bool has_others(SubjectId rank) override;
+  bool knows_all(SubjectId rank, std::uint32_t world) override;
 
   // Whether there are new pauses since the last call.
   bool take_changed() { return std::exchange(changed_, false); }

@@ -54,6 +54,8 @@ void LoggedSteps::Lane::state(StateIo& io) {
   io(number_before);
   io(pace);
   io(work);
+  io(stages);
+  io(launched);
   io(waiting);
   io(held);
   io(guessed);
@@ -63,10 +65,13 @@ void LoggedSteps::Lane::state(StateIo& io) {
 
 std::optional<Step> LoggedSteps::on(const Scalar& scalar) {
   completed_.clear();  // keeps its memory
+  work_change_.reset();
   if (scalar.step < 0) return std::nullopt;
   Lane* const lane = lane_of(scalar.subject);
   if (lane == nullptr) return std::nullopt;
   lane->work.on(scalar);
+  if (lane->stages.on(scalar)) work_change_ = lane->stages.change();
+  if (work_change_ && work_change_->begins) lane->pace.forget();
   if (scalar.kind == ScalarKind::total_steps) {
     if (scalar.of_epoch && lane->source != Source::none && !lane->of_epochs) return std::nullopt;
     lane->total = scalar.value > 0 ? scalar.value : 0;
@@ -87,6 +92,14 @@ std::optional<Step> LoggedSteps::on(const Scalar& scalar) {
   note_without(*lane, scalar);
   if (lane->iteration.step != scalar.step) return std::nullopt;
   return close(*lane, scalar.subject);
+}
+
+void LoggedSteps::launched(SubjectId subject) {
+  const std::string& job = interner_.subjects[subject].job;
+  for (auto& [rank, lane] : lanes_) {
+    if (lane.number == kNoStep || interner_.subjects[rank].job != job) continue;
+    lane.launched = lane.changed = true;
+  }
 }
 
 // Counts the steps whose records lack the clock. A step may have several records.
@@ -194,7 +207,16 @@ void LoggedSteps::read_clock(Lane& lane, const Scalar& scalar) {
   const Time before = std::exchange(lane.at, scalar.at);
   const std::int64_t last = std::exchange(lane.iteration.step, scalar.step);
   lane.timed = scalar.timed;
-  const bool follows = before != kNoTime && last != kNoStep && scalar.step > last;
+  const bool again_from_here = std::exchange(lane.launched, false) && scalar.step > lane.number;
+  if (again_from_here) {
+    lane.number_before = lane.number;
+    lane.number = kNoStep;
+    ++lane.attempt;
+    lane.restarted = true;
+    lane.epoch_began = scalar.at;
+  }
+  const bool follows =
+      before != kNoTime && last != kNoStep && scalar.step > last && !again_from_here;
   lane.span = follows ? scalar.step - last : 0;
   const Nanos since = follows ? scalar.at - before : Nanos{};
   const double seconds = seconds_of(lane, scalar, lane.span, since);
@@ -246,7 +268,7 @@ std::optional<Step> LoggedSteps::close(Lane& lane, SubjectId subject) {
   const bool lasts = read.seconds != 0 || lane.source == Source::numbers;
   if (!lasts || read.step <= lane.number) return std::nullopt;
   const double span_of_record = static_cast<double>(std::max<std::int64_t>(lane.span, 1));
-  const double work = lane.work.end_record(read.seconds, span_of_record);
+  const double work = work_of(lane, read.seconds, span_of_record);
   Step step;
   step.restarts = std::exchange(lane.restarted, false);
   step.opens_epoch = std::exchange(lane.epoch, false);
@@ -282,6 +304,11 @@ std::optional<Step> LoggedSteps::close(Lane& lane, SubjectId subject) {
   step.pace = pace_of(lane, step, work);
   lane.waiting = step;
   return step;
+}
+
+double LoggedSteps::work_of(Lane& lane, double seconds, double steps) {
+  const double work = lane.work.end_record(seconds, steps);
+  return work != 1 ? work : lane.stages.change().ratio;
 }
 
 Pace LoggedSteps::pace_of(Lane& lane, const Step& step, double work) {

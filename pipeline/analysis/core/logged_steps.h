@@ -35,6 +35,7 @@
 #include "pipeline/analysis/core/held_steps.h"
 #include "pipeline/analysis/core/pace_memory.h"
 #include "pipeline/analysis/core/work_meter.h"
+#include "pipeline/analysis/core/work_stages.h"
 #include "trainwatch/event.h"
 #include "trainwatch/interner.h"
 #include "trainwatch/state_io.h"
@@ -61,6 +62,10 @@ class LoggedSteps {
   // The step that became complete with the last call: no scalar of it follows. Valid until the next
   // call.
   const std::vector<Step>& completed() const { return completed_; }
+  // How the last scalar changed the work of an iteration; nothing: it did not.
+  const std::optional<WorkChange>& work_change() const { return work_change_; }
+  // The job, of which `subject` is a rank or all, was started again.
+  void launched(SubjectId subject);
   // The job has said how many steps it takes, and this one is the last.
   bool is_last(const Step& step) const;
   // Whether what the subject, or a rank of the job, logs is guessed at (Scalar::guessed).
@@ -103,6 +108,7 @@ class LoggedSteps {
     Nanos interval{};              // of the last record
     std::uint32_t attempt = 1;
     bool restarted = false;                // since the last step
+    bool launched = false;                 // likewise, as the log says
     bool epoch = false;                    // has begun since the last step
     Time epoch_began = kNoTime;            // or the attempt
     std::int64_t epoch_steps = kNoStep;    // the last step of the epoch before
@@ -111,6 +117,7 @@ class LoggedSteps {
     double elapsed = 0;                    // of the last record that says it, in seconds
     PaceMemory pace;
     WorkMeter work;
+    WorkStages stages;
     std::optional<Step> waiting;  // for its wait
     HeldSteps held;
     bool changed = false;  // since it was last saved
@@ -135,10 +142,12 @@ class LoggedSteps {
   std::optional<Step> close(Lane& lane, SubjectId subject);
   static Pace pace_of(Lane& lane, const Step& step, double work);
   void complete(Lane& lane);
+  static double work_of(Lane& lane, double seconds, double steps);
 
   const Interner& interner_;
   std::map<SubjectId, Lane> lanes_;
   std::vector<Step> completed_;
+  std::optional<WorkChange> work_change_;
 };
 
 }  // namespace trainwatch

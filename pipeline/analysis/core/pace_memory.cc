@@ -110,7 +110,9 @@ void PaceMemory::begin_attempt() {
   const bool known = level_.count >= kLevelKnown;
   if (known) before = reference_ > 0 ? std::log(reference_) : level_.mean;
   const bool again = known || started_again_;
+  const std::int64_t first = first_step_;
   *this = PaceMemory{};
+  first_before_ = first;
   before_ = before;
   started_again_ = again;
 }
@@ -162,6 +164,8 @@ double PaceMemory::recent_seconds() const {
 
 void PaceMemory::compare_with_before() {
   if (!std::exchange(started_again_, false)) return;
+  // From its first step on, it may be another trial.
+  if (first_step_ != kNoStep && first_before_ != kNoStep && first_step_ <= first_before_) return;
   const double rise = level_.mean - before_;
   if (rise < kResumed) return;
   reference_ = std::exp(before_);
@@ -380,6 +384,7 @@ void PaceMemory::state(StateIo& io) {
   io(work_recent_);
   io(steady_);
   io(started_again_);
+  io(first_before_);
   io(before_);
   io(began_);
   io(first_step_);

@@ -94,8 +94,9 @@ class PaceMemory {
   double work_recent_ = 0;         // and lately
   bool steady_ = false;
   bool started_again_ = false;
-  double before_ = 0;  // the level of the attempt before
-  Time began_{};       // this attempt, with this step
+  double before_ = 0;                    // the level of the attempt before
+  std::int64_t first_before_ = kNoStep;  // the number of its first step
+  Time began_{};                         // this attempt, with this step
   std::int64_t first_step_ = kNoStep;
   std::int64_t level_age_ = 0;  // iterations since the level was last learned anew
   double longest_ = 0;          // the two longest iterations, seconds

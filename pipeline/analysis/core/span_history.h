@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The most recent spans of the kinds that can explain a slow interval, per subject: checkpoints,
-// garbage collection, the start of loaders, and the phases of a step. Bounded: the last `kSpans` of
-// each subject and kind.
+// garbage collections, compilations, the start of loaders, and the phases of a step. Bounded: the
+// last `kSpans` of each subject and kind.
 #pragma once
 
 #include <algorithm>
@@ -55,9 +55,14 @@ class SpanHistory {
   };
 
   static bool explains(SpanKind kind) {
-    return kind == SpanKind::checkpoint || kind == SpanKind::garbage_collection ||
-           kind == SpanKind::data_init || kind == SpanKind::forward || kind == SpanKind::backward ||
-           kind == SpanKind::optimizer;
+    constexpr auto bit = [](SpanKind one) {
+      return std::uint32_t{1} << static_cast<unsigned>(one);
+    };
+    constexpr std::uint32_t kExplaining =
+        bit(SpanKind::checkpoint) | bit(SpanKind::garbage_collection) | bit(SpanKind::compilation) |
+        bit(SpanKind::data_init) | bit(SpanKind::forward) | bit(SpanKind::backward) |
+        bit(SpanKind::optimizer);
+    return (kExplaining & bit(kind)) != 0;
   }
 
   struct Kinds {

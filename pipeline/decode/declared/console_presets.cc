@@ -25,6 +25,7 @@ std::vector<FormatDeclaration> console_presets() {
                {"number of skipped iterations", skipped_steps},
                {"number of nan iterations", nan_steps},
                {"global batch size", step_size},
+               {"curriculum seqlen", step_size},
                {"total", total_steps, 1, false, "iterations"},
            },
        .end = {"[after training is done]", "exiting program at iteration"},

@@ -244,6 +244,26 @@ bool read_seconds(const EndMessage& message, EndLine& line) {
   return true;
 }
 
+bool read_save_begins(const EndMessage&, EndLine& line) {
+  line.begins = true;
+  return true;
+}
+
+// "checkpoint saved (10.6 s)", "saved checkpoint to /ckpt in 10.6 s"
+bool read_saved(const EndMessage& message, EndLine& line) {
+  line.ends = true;
+  for (const std::string_view before : {" (", " in ", " took "}) {
+    const std::string_view behind = message.past(before);
+    const std::size_t unit = behind.find_first_not_of("0123456789.");
+    if (unit == 0 || unit == std::string_view::npos) continue;
+    const auto seconds = scalar_at(behind.substr(0, unit), ScalarKind::other);
+    const bool is_time =
+        behind.substr(unit).starts_with("s") || behind.substr(unit).starts_with(" s");
+    if (seconds && is_time && *seconds >= 0) line.seconds = *seconds;
+  }
+  return true;
+}
+
 // "    evaluate .......................................: (3012.51, 3014.60)", in ms.
 bool read_megatron_timer(const EndMessage& message, EndLine& line) {
   const std::string_view values = message.past(": (");
@@ -354,7 +374,17 @@ constexpr EndKind kEndKinds[] = {
      EndWeight::ended, &read_seconds},
     {"Finished loading the checkpoint", RunNote::Kind::restored, EndClass::unknown,
      EndWeight::ended, &read_seconds},
-    {"saving checkpoint at iteration", RunNote::Kind::checkpoint},
+    {"aving checkpoint ", RunNote::Kind::checkpoint, EndClass::unknown, EndWeight::ended,
+     &read_save_begins},
+    {"aving model checkpoint ", RunNote::Kind::checkpoint, EndClass::unknown, EndWeight::ended,
+     &read_save_begins},
+    {"heckpoint saved", RunNote::Kind::checkpoint, EndClass::unknown, EndWeight::ended,
+     &read_saved},
+    {"aved checkpoint", RunNote::Kind::checkpoint, EndClass::unknown, EndWeight::ended,
+     &read_saved},
+    {"esumed from checkpoint", RunNote::Kind::launched},
+    {"esuming from checkpoint", RunNote::Kind::launched},
+    {"esuming training from", RunNote::Kind::launched},
     {"    evaluate ....", RunNote::Kind::evaluation, EndClass::unknown, EndWeight::ended,
      &read_megatron_timer},
     {"    load-checkpoint ....", RunNote::Kind::restored, EndClass::unknown, EndWeight::ended,
@@ -364,7 +394,7 @@ constexpr EndKind kEndKinds[] = {
 
 // One stands for several rows where it can, and each has bytes that are rare in text: all text is
 // searched for them. What a training prints between records is in its preset (`marks`).
-constexpr std::array<std::string_view, 23> kEndLiterals = {
+constexpr std::array<std::string_view, 24> kEndLiterals = {
     "rror: ",
     "xception: ",
     "Traceback (most recent call",
@@ -388,6 +418,7 @@ constexpr std::array<std::string_view, 23> kEndLiterals = {
     "n atexit._run",
     "- Logging error -",
     "Exception in thread",
+    "heckpoint",
 };
 
 // `"RuntimeError: CUDA out of memory"` within a sentence, or what pytest shows of a test: somebody

@@ -24,6 +24,8 @@ struct EndLine {
   std::optional<std::int32_t> exit_code{};
   bool of_machine = false;       // the kernel says it
   double seconds = -1;           // of restored, checkpoint, evaluation
+  bool begins = false;           // a checkpoint is about to be written
+  bool ends = false;             // it has been written
   std::uint32_t world_size = 0;  // of launched
 };
 

@@ -113,6 +113,11 @@ void RunNoteReader::take_mark(const EndLine& read, const PrefixedLine& line, Eve
   if (last_ == kNoTime && read.world_size > 0) return;  // nothing says when that was
   RunNote note{.at = last_ != kNoTime ? last_ : last_or_written(), .kind = read.kind};
   note.seconds = read.seconds;
+  if (read.begins) saves_since_ = line.at.value_or(kNoTime);
+  if (read.ends && line.at) {
+    const Time since = std::exchange(saves_since_, kNoTime);
+    if (read.seconds < 0 && since != kNoTime) note.seconds = to_seconds(*line.at - since);
+  }
   note.world_size = std::exchange(world_size_, 0);
   emit(std::move(note), out);
 }
@@ -283,6 +288,7 @@ Time RunNoteReader::last_or_written() const {
 
 void RunNoteReader::state(StateIo& io) {
   io(last_);
+  io(saves_since_);
   io(world_size_);
   io(tracebacks_);
   io(harmless_);
@@ -296,8 +302,9 @@ void RunNoteReader::state(StateIo& io) {
   const auto possible = [](const RunNote& note) {
     return note.kind == RunNote::Kind::end_evidence && note.end && is_possible(note.at);
   };
-  const bool sound = is_possible(last_) && waiting_.size() <= kMostWaiting &&
-                     raised_.size() <= kMostRaised && (!timeout_ || possible(*timeout_)) &&
+  const bool sound = is_possible(last_) && is_possible(saves_since_) &&
+                     waiting_.size() <= kMostWaiting && raised_.size() <= kMostRaised &&
+                     (!timeout_ || possible(*timeout_)) &&
                      std::ranges::all_of(waiting_, possible, &Waiting::note);
   if (!sound) io.fail();
   timeout_changed_ = timeout_changed_ && timeout_.has_value();

@@ -42,7 +42,10 @@ class RunNoteReader {
   // A record of the training comes: call before its events, with its time if it has one, and then
   // record() with that.
   void before_record(std::optional<Time> at, EventBatch& out);
-  void record(Time at) { last_ = at; }
+  void record(Time at) {
+    last_ = at;
+    saves_since_ = kNoTime;
+  }
   // The bytes so far, or those of the file, end.
   void end_of_bytes(EventBatch& out);
   void finish(EventBatch& out);
@@ -74,6 +77,7 @@ class RunNoteReader {
   const FileContext& context_;
   SubjectId subject_ = SubjectId::none;  // of the line that is read
   Time last_ = kNoTime;                  // of the last record or line with a time
+  Time saves_since_ = kNoTime;           // a checkpoint; without a record or an end since
   std::uint32_t world_size_ = 0;         // that a line without a time said before any other
   OpenTracebacks tracebacks_;
   bool harmless_ = false;  // the next traceback ends nothing

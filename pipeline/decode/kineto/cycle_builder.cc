@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "pipeline/decode/kineto/cycle_rows.h"
+#include "pipeline/decode/kineto/parallelism.h"
 
 namespace trainwatch {
 namespace {
@@ -136,7 +137,11 @@ std::optional<RejectReason> CycleBuilder::add_activity(const ProfilerEvent& even
               DeviceActivity::kMostPlaces;
   row.kind = device_kind(event.kind());
   row.activity_class = names_.class_of(*name);
-  if (row.activity_class == ActivityClass::communication) add_collective(event, *times);
+  if (row.activity_class == ActivityClass::communication) {
+    row.within_layers =
+        is_within_layers(*text, event[Member::group], event[Member::group_description]);
+    add_collective(event, *times);
+  }
   correlator_.add_activity(cycle_, integer_or(event[Member::correlation], CorrelationIndex::kNone));
   return std::nullopt;
 }

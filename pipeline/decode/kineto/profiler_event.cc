@@ -16,6 +16,7 @@ Member argument(std::string_view key) {
   if (key == "correlation") return Member::correlation;
   if (key == "memory bandwidth (GB/s)") return Member::bandwidth;
   if (key == "Process Group Name") return Member::group;
+  if (key == "Process Group Description") return Member::group_description;
   if (key == "Seq") return Member::sequence;
   if (key == "wait_on_stream") return Member::waits_for;
   return key == "wait_on_cuda_event_record_corr_id" ? Member::event_record : Member::none;
@@ -59,7 +60,7 @@ ProfilerEvent::Members ProfilerEvent::needed_by_cycle() const {
   const Members activity =
       span | bit(Member::correlation) | bit(Member::device) | bit(Member::stream);
   if (between_quotes((*this)[Member::name]).starts_with("nccl")) {
-    return activity | bit(Member::group) | bit(Member::sequence);
+    return activity | bit(Member::group) | bit(Member::group_description) | bit(Member::sequence);
   }
   const bool memory = kind_ == EventCategory::memory_copy || kind_ == EventCategory::memory_set;
   return memory ? activity | bit(Member::bandwidth) : activity;

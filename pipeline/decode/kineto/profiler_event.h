@@ -30,6 +30,7 @@ class ProfilerEvent {
     correlation,
     bandwidth,
     group,
+    group_description,
     sequence,
     waits_for,     // wait_on_stream
     event_record,  // wait_on_cuda_event_record_corr_id

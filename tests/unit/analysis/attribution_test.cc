@@ -155,14 +155,29 @@ TEST_F(AttributionTest, AHostThatIsAlwaysFullExplainsNothing) {
   EXPECT_EQ(attribution_.explain(verdict_, rank_).name, CauseName::unattributed);
 }
 
-TEST_F(AttributionTest, FindsAGarbageCollection) {
-  Span collection;
-  collection.kind = SpanKind::garbage_collection;
-  collection.subject = rank_;
-  collection.start = at(10);
-  collection.duration = std::chrono::milliseconds(1800);
-  spans_.on(collection);
-  EXPECT_EQ(attribution_.explain(verdict_, rank_).name, CauseName::garbage_collection);
+TEST_F(AttributionTest, FindsAGarbageCollectionAndACompilation) {
+  for (const auto& [kind, name] :
+       {std::pair{SpanKind::compilation, CauseName::recompilation},
+        std::pair{SpanKind::garbage_collection, CauseName::garbage_collection}}) {
+    Span pause;
+    pause.kind = kind;
+    pause.subject = rank_;
+    pause.start = at(10);
+    pause.duration = std::chrono::milliseconds(1800);
+    spans_.on(pause);
+    EXPECT_EQ(attribution_.explain(verdict_, rank_).name, name);
+  }
+}
+
+TEST_F(AttributionTest, ACompilationInAPhaseExplainsWhyItGrew) {
+  Span pause;
+  pause.kind = SpanKind::compilation;
+  pause.subject = rank_;
+  pause.start = at(10);
+  pause.duration = std::chrono::milliseconds(1800);
+  spans_.on(pause);
+  verdict_.cause = {CauseName::compute_growth, 1.0, {}, {}};
+  EXPECT_EQ(attribution_.explain(verdict_, rank_).name, CauseName::recompilation);
 }
 
 TEST_F(AttributionTest, TimeOutsideThePhasesOfAStepIsTheHosts) {

@@ -43,6 +43,23 @@ TEST(IterationTracker, OriginsAndSubjectsAreSeparate) {
   EXPECT_EQ(tracker.on(span(SpanKind::step, 0, 100))->data_wait, Nanos{});
 }
 
+TEST(IterationTracker, AStageBeginsForEachRankWhenItsStepsAreThere) {
+  IterationTracker tracker;
+  const auto steps = [&tracker](int first, int last, std::int64_t each_ms) {
+    std::optional<Step> step;
+    for (int i = first; i <= last; ++i) {
+      step = tracker.on(span(SpanKind::step, (i - 1) * each_ms, each_ms, i));
+    }
+    return step;
+  };
+  const Time at{std::chrono::milliseconds(100 * 100)};
+  tracker.on({.begins = true}, at, [](SubjectId) { return true; });
+  EXPECT_TRUE(steps(1, 100, 100)->pace.warm());
+  tracker.on({.begins = true}, at, [](SubjectId) { return true; });
+  EXPECT_TRUE(tracker.on(span(SpanKind::step, 9900, 99, 101))->pace.warm()) << "before it";
+  EXPECT_FALSE(tracker.on(span(SpanKind::step, 10000, 300, 102))->pace.warm());
+}
+
 TEST(IterationTracker, StateSurvives) {
   IterationTracker tracker;
   tracker.on(span(SpanKind::data_wait, 0, 30));

@@ -44,13 +44,14 @@ TEST_F(JobPausesTest, CountsWhatOthersOfTheJobDid) {
 TEST_F(JobPausesTest, HasPassedOnceAllRanksWereRead) {
   const SubjectId first = rank(0);
   const SubjectId second = rank(1);
-  EXPECT_TRUE(pauses_.has_others(first));
+  EXPECT_TRUE(pauses_.knows_all(first, 2));
+  EXPECT_FALSE(pauses_.knows_all(first, 3));
   read(first, 20);
   EXPECT_FALSE(pauses_.passed(first, at(10))) << "nothing of the other was read";
   read(second, 12);
   EXPECT_TRUE(pauses_.passed(first, at(10)));
   EXPECT_FALSE(pauses_.passed(first, at(13)));
-  EXPECT_FALSE(pauses_.has_others(rank(0, "alone")));
+  EXPECT_TRUE(pauses_.knows_all(rank(0, "alone"), 0));
 }
 
 }  // namespace trainwatch::job_pauses_test

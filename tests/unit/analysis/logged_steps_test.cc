@@ -50,6 +50,21 @@ class LoggedStepsTest : public testing::Test {
   bool of_epoch_ = false;
 };
 
+TEST_F(LoggedStepsTest, ALaunchBeginsAnAttemptWhoseNumbersGoOn) {
+  for (int step = 1; step <= 50; ++step, now_ += milliseconds(500)) (void)duration(step, 0.5);
+  steps_.launched(rank());
+  now_ += seconds(600);
+  const auto first = duration(51, 20);
+  ASSERT_TRUE(first);
+  EXPECT_TRUE(first->opens_attempt);
+  EXPECT_TRUE(first->restarts);
+  EXPECT_EQ(first->attempt, 2U);
+  now_ += milliseconds(500);
+  const auto second = duration(52, 0.5);
+  ASSERT_TRUE(second);
+  EXPECT_FALSE(second->opens_attempt);
+}
+
 // Files that were written beside each other are read one after the other.
 TEST_F(LoggedStepsTest, ASecondLogOfTheSameLoopGivesNoSteps) {
   for (int step = 10; step <= 100; step += 10, now_ += seconds(5)) (void)loss(step);

@@ -37,6 +37,10 @@ class HandMadeCycle {
                              const std::string& name = "ncclDevKernel_AllReduce") {
     return add(activity, name, DeviceKind::kernel, ActivityClass::communication);
   }
+  HandMadeCycle& within_layers() {
+    cycle_.device.back().within_layers = true;
+    return *this;
+  }
   HandMadeCycle& copy(const Activity& activity, float gbps,
                       const std::string& name = "Memcpy HtoD") {
     add(activity, name, DeviceKind::memory_copy, ActivityClass::memory);

@@ -136,6 +136,18 @@ TEST(StepSummary, CollectivesAreExposedWhereNothingElseRuns) {
   EXPECT_EQ(step.exposed_communication_ns, 25 * kUs);
 }
 
+TEST(StepSummary, CommunicationWithinLayersIsCountedWhereNoOtherRuns) {
+  HandMadeCycle builder;
+  builder.compute({0, 20, 7, builder.launch(-6)});
+  builder.communicate({20, 40, 20, builder.launch(2)}).within_layers();
+  builder.communicate({50, 30, 21, builder.launch(3)});
+  builder.compute({80, 20, 7, builder.launch(4)});
+  builder.step(1, 0, 100);
+  const StepSummary step = only_step(builder.build());
+  EXPECT_EQ(step.exposed_communication_ns, 60 * kUs);
+  EXPECT_EQ(step.layer_communication_ns, 30 * kUs);
+}
+
 TEST(StepSummary, WorkGoesToTheStepInWhoseTimeItRuns) {
   HandMadeCycle builder;
   builder.compute({50, 100, 7, builder.launch(10)});

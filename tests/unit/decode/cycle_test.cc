@@ -113,6 +113,27 @@ TEST(Cycle, WhatTheHostDid) {
       << text;
 }
 
+TEST(Cycle, CommunicationWithinTheLayersOfAModel) {
+  const std::tuple<const char*, const char*, const char*, bool> kKernels[] = {
+      {"ncclDevKernel_AllReduce_Sum_bf16_RING_LL(x)", "0", "default_pg", false},
+      {"ncclDevKernel_AllReduce_Sum_bf16_RING_LL(x)", "12", "TENSOR_MODEL_PARALLEL_GROUP", true},
+      {"ncclDevKernel_AllGather_RING_LL(x)", "3", "mesh_tp", true},
+      {"ncclDevKernel_AllGather_RING_LL(x)", "tp/0", "", true},
+      {"ncclDevKernel_AllGather_RING_LL(x)", "4", "mesh_dp_shard_cp", false},
+      {"ncclDevKernel_ReduceScatter_Sum_f32_RING_LL(x)", "5", "EXPERT_DATA_PARALLEL_GROUP", false},
+      {"ncclDevKernel_SendRecv(x)", "6", "", true},
+      {"ncclDevKernel_AllReduce_Sum_f32_RING_LL(x)", "7", "", false}};
+  for (const auto& [kernel, group, description, within] : kKernels) {
+    Reading reading;
+    const CycleTrace& cycle = reading.cycle(document(
+        list(event("kernel", kernel, "30", "5",
+                   std::string(R"("stream": 20, "Process Group Name": ")") + group +
+                       R"(", "Process Group Description": ")" + description + R"(", "Seq": 4)"))));
+    ASSERT_EQ(cycle.device.size(), 1U);
+    EXPECT_EQ(cycle.device[0].within_layers, within) << kernel << description;
+  }
+}
+
 TEST(Cycle, CollectivesThatSayWhichTheyAre) {
   const auto collective = [](const char* ts, const char* args) {
     return event("kernel", "ncclDevKernel_AllReduce_Sum_f32_RING_LL(x)", ts, "5",

@@ -32,6 +32,10 @@ struct Said {
 };
 
 constexpr Said kSaid[] = {
+    {"checkpoint saved (10.6 s)", "checkpoint 10.6 s"},
+    {"saved checkpoint to /ckpt/step_50 in 4.5s", "checkpoint 4.50 s"},
+    {"saving checkpoint to ckpt/step_50.pt", "checkpoint"},
+    {"resumed from checkpoint ckpt/step_674.pt", "launched"},
     {"slurmstepd: error: *** JOB 140 ON n1 CANCELLED AT 2026-09-21T14:18:00 DUE TO TIME LIMIT ***",
      "time_limit/cause on n1"},
     {"slurmstepd: error: *** STEP 140.0 ON n1 CANCELLED AT 2026-09-21T14:18:00 DUE TO PREEMPTION "

@@ -63,6 +63,12 @@ TEST(ScalarTags, RatesTimesAndOthers) {
   };
   using enum ScalarKind;
   for (const Row& row : {Row{"loss_scale", loss_scale},
+                         {"curriculum seqlen", step_size},
+                         {"train/seq_len", step_size},
+                         {"context_length", step_size},
+                         {"image_size", step_size},
+                         {"resolution", step_size},
+                         {"batch_size", step_size},
                          {"grad_norm", grad_norm},
                          {"gnorm", grad_norm},
                          {"gradient norm", grad_norm},

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pipeline/analysis/core/work_stages.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace trainwatch {
+namespace {
+
+constexpr std::size_t kMostFigures = 4;
+constexpr std::uint32_t kConstant = 8;  // records that make a stage
+constexpr std::uint32_t kSure = 3;      // records of the next: the last batch of an epoch is one
+constexpr double kSame = 0.02;          // of the value
+constexpr double kMostRatio = 1e3;      // or its inverse
+
+bool is_size(const Scalar& scalar) {
+  const bool kind = scalar.kind == ScalarKind::step_size || scalar.kind == ScalarKind::step_tokens;
+  return kind && scalar.value > 0 && scalar.value <= 1e18;
+}
+
+bool is_same(double a, double b) {
+  return std::fabs(a - b) <= kSame * b;
+}
+
+}  // namespace
+
+bool WorkStages::on(const Scalar& scalar) {
+  if (!is_size(scalar)) return false;
+  Figure* const figure = figure_of(scalar.tag);
+  if (figure == nullptr) return false;
+  const WorkChange before = change_;
+  change_ = {.begins = is_new(*figure, scalar.value)};
+  for (const Figure& each : figures_) {
+    if (each.other > 0) change_.ratio *= each.other / each.value;
+  }
+  change_.ratio = std::clamp(change_.ratio, 1 / kMostRatio, kMostRatio);
+  return change_.begins || change_.ratio != before.ratio;
+}
+
+// True: the figure has another value for good.
+bool WorkStages::is_new(Figure& figure, double value) {
+  if (figure.same == 0 || is_same(value, figure.value)) {
+    if (figure.same == 0) figure.value = value;
+    figure.same = std::min(figure.same + 1, kConstant);
+    figure.other = 0;
+    figure.others = 0;
+    return false;
+  }
+  if (figure.same < kConstant) {  // it is another one in each record
+    figure.value = value;
+    figure.same = 1;
+    return false;
+  }
+  figure.others = figure.other > 0 && is_same(value, figure.other) ? figure.others + 1 : 1;
+  figure.other = value;
+  if (figure.others < kSure) return false;
+  figure = {.tag = figure.tag, .value = value, .same = kConstant};
+  return true;
+}
+
+WorkStages::Figure* WorkStages::figure_of(Symbol tag) {
+  const auto known = std::ranges::find(figures_, tag, &Figure::tag);
+  if (known != figures_.end()) return &*known;
+  if (figures_.size() == kMostFigures) return nullptr;
+  figures_.push_back({.tag = tag});
+  return &figures_.back();
+}
+
+void WorkStages::Figure::state(StateIo& io) {
+  io(tag);
+  io(value);
+  io(same);
+  io(other);
+  io(others);
+  if (!(value >= 0) || !(other >= 0) || (same > 0 && value == 0)) io.fail();
+}
+
+void WorkStages::state(StateIo& io) {
+  io(figures_);
+  io(change_.ratio);
+  if (figures_.size() > kMostFigures || !(change_.ratio > 0)) io.fail();
+}
+
+}  // namespace trainwatch

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// Stages of a training: the batches become larger, the sequences longer or the images finer, and
+// the job logs it. A figure of size that was constant becomes another constant. What is usual is
+// then learned anew, as time need not be proportional to the size.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "trainwatch/scalar.h"
+#include "trainwatch/state_io.h"
+
+namespace trainwatch {
+
+// How the work of an iteration has changed.
+struct WorkChange {
+  double ratio = 1;     // to that of the stage, while it is not sure that another has begun
+  bool begins = false;  // it is sure
+};
+
+// Of one rank.
+class WorkStages {
+ public:
+  // True: change() is another than before.
+  bool on(const Scalar& scalar);
+  WorkChange change() const { return change_; }
+
+  void state(StateIo& io);
+
+ private:
+  struct Figure {
+    Symbol tag = Symbol::none;
+    double value = 0;          // of the stage
+    std::uint32_t same = 0;    // records in a row that had it
+    double other = 0;          // of the latest records; 0: they have that of the stage
+    std::uint32_t others = 0;  // records in a row that had it
+    void state(StateIo& io);
+  };
+
+  Figure* figure_of(Symbol tag);
+  static bool is_new(Figure& figure, double value);
+
+  std::vector<Figure> figures_;
+  WorkChange change_;
+};
+
+}  // namespace trainwatch
