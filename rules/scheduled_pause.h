@@ -37,6 +37,7 @@ class ScheduledPauses {
     bool expected = false;
     bool between = false;       // an unmarked pause that recurs, not at a round number
     bool loader = false;        // mostly the start of a loader
+    bool again = false;         // as those before it, and not only at a round number
     std::int64_t distance = 0;  // steps since the one before
   };
   Cost cost(const Spike& spike, bool of_log) {
@@ -49,14 +50,15 @@ class ScheduledPauses {
     // A log may pause before it writes the record of a round step.
     const bool itself = of_log && RoundSteps::is_multiple(spike.step);
     const bool known = marked || itself || spike.round;
-    pause.expected = known || comes_again(pause) || comes_by_clock(pause);
+    const bool again = comes_again(pause) || comes_by_clock(pause);
+    pause.expected = known || again;
     const double elapsed = to_seconds(spike.end - before(pause));
     const std::int64_t distance = spike.done - (latest_.empty() ? 0 : latest_.front().done);
     if (latest_.size() == kKept) latest_.pop_back();
     latest_.insert(latest_.begin(), pause);
     if (!pause.expected) return {};
     const double share = std::clamp(spike.lost() / std::max(elapsed, spike.lost()), 0.0, 1.0);
-    return {share, true, !known, epoch, distance};
+    return {share, true, !known, epoch, again, distance};
   }
 
   void state(StateIo& io) {

@@ -408,7 +408,8 @@ class StepSpike final : public Rule {
     }
     ScheduledPauses::Cost cost;
     if (track.origin != Origin::profiler) cost = track.scheduled.cost(spike, of_log);
-    const bool phase = of_log && !saves && !cost.loader && cost.share >= kPhasePercent / 100;
+    const bool phase =
+        of_log && !saves && !cost.loader && cost.again && cost.share >= kPhasePercent / 100;
     const double most = phase                                ? 1
                         : (of_log && !saves) || cost.between ? kEpochCost
                         : cost.loader                        ? kLoaderCost
