@@ -59,7 +59,7 @@ class LateRank {
     rank.lost += iteration.late;
   }
 
-  // The rank that costs the most; null: there is none, or too little is known.
+  // The rank for which the others wait most; null if there is none or too little is known.
   const Late* worst() const {
     if (known_ < kFewest || ranks_.empty()) return nullptr;
     return &*std::ranges::max_element(ranks_, {}, &Late::seconds);

@@ -24,9 +24,9 @@ constexpr std::int64_t kRecovery = 3;  // records in a row that are as before
 // and means nothing by it.
 constexpr double kNegligible = 1e-4;
 constexpr double kChange = 1.5;  // factor of the loss that is worth an update
-// So many records among the last ones that were about as high, and not part of an alert, are normal
-// for the job: for example, batches of a task with a higher loss. Then only a run of them is a
-// spike that chance does not explain.
+// A loss is normal for the job if so many of the last records were about as high without an alert,
+// for example in batches of another task. Then only a run of them that chance does not explain is a
+// spike.
 constexpr std::size_t kHighKept = 500;
 constexpr std::ptrdiff_t kHabit = 4;
 constexpr std::uint64_t kHabitRecords = 500;

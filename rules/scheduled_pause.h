@@ -37,7 +37,7 @@ class ScheduledPauses {
     bool expected = false;
     bool between = false;       // an unmarked pause that recurs, not at a round number
     bool loader = false;        // mostly the start of a loader
-    bool again = false;         // as those before it, and not only at a round number
+    bool again = false;         // at the distance of earlier ones, not just at a round number
     std::int64_t distance = 0;  // steps since the one before
   };
   Cost cost(const Spike& spike, bool of_log) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The share of the time that slow records of a log cost, lately and before: where they have become
-// frequent, none of them is unusual any more, and the sum is what is lost. Records in a row are not
-// counted, as those are a change of the level.
+// How much of the time the slow records of a log cost, recently and before that. Slow records that
+// have become frequent are no longer unusual one by one, but they add up. More than a few in a row
+// are not counted: they are a change of the level.
 #pragma once
 
 #include <algorithm>
@@ -45,7 +45,7 @@ class SlowShare {
               share() >= kTimes * before_.share() + kMore;
     }
   }
-  // They cost far more than before.
+  // Whether they cost far more than before.
   bool is_open() const { return open_; }
   double share() const { return lately_.share(); }
   Time since() const { return since_; }

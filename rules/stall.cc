@@ -125,7 +125,7 @@ class Stall final : public Rule {
     paused_to_ = std::max(paused_to_, span.end());
   }
 
-  // One that takes many times as long as those before stands still.
+  // An evaluation that takes many times as long as the earlier ones hangs.
   void judge_evaluation(const Span& span, Verdicts& out) {
     if (last_end_ == kNoTime) return;
     const Time from = std::max(last_end_, paused_to_);

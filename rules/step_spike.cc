@@ -35,7 +35,7 @@ constexpr double kSaves = 0.5;       // of an iteration: a checkpoint that takes
 constexpr auto kHeldFor = std::chrono::seconds(5);  // of the clock
 constexpr auto kAhead = std::chrono::seconds(100);
 constexpr double kMostly = 0.8;       // of the lost time
-constexpr double kPhasePercent = 30;  // of the time: no checkpoint, but what the job does in turns
+constexpr double kPhasePercent = 30;  // of the time: too much for a checkpoint
 constexpr std::int64_t kEpoch = 50;   // steps, at least
 constexpr double kEpochCost = 0.35;   // share of the time that a recurring pause may cost
 constexpr double kLoaderCost = 0.12;  // the same, where it is mostly the start of a loader
@@ -176,7 +176,7 @@ class StepSpike final : public Rule {
               [&] { return describe_frequent(track, step); });
   }
 
-  // Of an interval of a log only marked checkpoints are judged: what it took longer than usual.
+  // Of a record of several steps, only a marked checkpoint is judged, by the time beyond the usual.
   void judge_interval(Track& track, const Step& step, Verdicts& out) const {
     const bool saved = std::exchange(track.saved, false);
     const double checkpoint = std::exchange(track.checkpoint, 0);

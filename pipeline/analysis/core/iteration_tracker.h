@@ -133,7 +133,7 @@ class IterationTracker {
     bool late_wait = false;           // see changes_a_step()
     bool changed = false;             // since it was last saved
     double work = 1;                  // of an iteration, to the usual one
-    RingQueue<DatedChange> changes;   // of it, that its steps have not reached
+    RingQueue<DatedChange> changes;   // that the steps have not reached
     // In spans since the last step:
     Nanos forward{};
     Nanos backward{};

@@ -62,9 +62,9 @@ class LoggedSteps {
   // The step that became complete with the last call: no scalar of it follows. Valid until the next
   // call.
   const std::vector<Step>& completed() const { return completed_; }
-  // How the last scalar changed the work of an iteration; nothing: it did not.
+  // The change of work that the last scalar showed, if any.
   const std::optional<WorkChange>& work_change() const { return work_change_; }
-  // The job, of which `subject` is a rank or all, was started again.
+  // The log says that the job of `subject` was started again.
   void launched(SubjectId subject);
   // The job has said how many steps it takes, and this one is the last.
   bool is_last(const Step& step) const;

@@ -9,9 +9,9 @@ namespace {
 
 constexpr std::size_t kMostFigures = 4;
 constexpr std::uint32_t kConstant = 8;  // records that make a stage
-constexpr std::uint32_t kSure = 3;      // records of the next: the last batch of an epoch is one
-constexpr double kSame = 0.02;          // of the value
-constexpr double kMostRatio = 1e3;      // or its inverse
+constexpr std::uint32_t kSure = 3;  // records confirm the next; the last batch of an epoch is one
+constexpr double kSame = 0.02;      // of the value
+constexpr double kMostRatio = 1e3;  // or its inverse
 
 bool is_size(const Scalar& scalar) {
   const bool kind = scalar.kind == ScalarKind::step_size || scalar.kind == ScalarKind::step_tokens;
@@ -37,7 +37,7 @@ bool WorkStages::on(const Scalar& scalar) {
   return change_.begins || change_.ratio != before.ratio;
 }
 
-// True: the figure has another value for good.
+// Returns whether the figure has changed for good.
 bool WorkStages::is_new(Figure& figure, double value) {
   if (figure.same == 0 || is_same(value, figure.value)) {
     if (figure.same == 0) figure.value = value;
@@ -46,7 +46,7 @@ bool WorkStages::is_new(Figure& figure, double value) {
     figure.others = 0;
     return false;
   }
-  if (figure.same < kConstant) {  // it is another one in each record
+  if (figure.same < kConstant) {  // it varies from record to record
     figure.value = value;
     figure.same = 1;
     return false;

@@ -14,14 +14,14 @@ namespace trainwatch {
 
 // How the work of an iteration has changed.
 struct WorkChange {
-  double ratio = 1;     // to that of the stage, while it is not sure that another has begun
-  bool begins = false;  // it is sure
+  double ratio = 1;     // relative to the stage; 1 unless another one may have begun
+  bool begins = false;  // another stage has begun
 };
 
-// Of one rank.
+// The stages of one rank.
 class WorkStages {
  public:
-  // True: change() is another than before.
+  // Returns whether change() differs from before.
   bool on(const Scalar& scalar);
   WorkChange change() const { return change_; }
 
@@ -30,10 +30,10 @@ class WorkStages {
  private:
   struct Figure {
     Symbol tag = Symbol::none;
-    double value = 0;          // of the stage
-    std::uint32_t same = 0;    // records in a row that had it
-    double other = 0;          // of the latest records; 0: they have that of the stage
-    std::uint32_t others = 0;  // records in a row that had it
+    double value = 0;          // in the stage
+    std::uint32_t same = 0;    // consecutive records with it
+    double other = 0;          // in the latest records, if it differs; 0: it does not
+    std::uint32_t others = 0;  // consecutive records with it
     void state(StateIo& io);
   };
 

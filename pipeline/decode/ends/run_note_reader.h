@@ -77,7 +77,7 @@ class RunNoteReader {
   const FileContext& context_;
   SubjectId subject_ = SubjectId::none;  // of the line that is read
   Time last_ = kNoTime;                  // of the last record or line with a time
-  Time saves_since_ = kNoTime;           // a checkpoint; without a record or an end since
+  Time saves_since_ = kNoTime;           // the checkpoint being saved, if any
   std::uint32_t world_size_ = 0;         // that a line without a time said before any other
   OpenTracebacks tracebacks_;
   bool harmless_ = false;  // the next traceback ends nothing
