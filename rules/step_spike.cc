@@ -9,6 +9,7 @@
 
 #include "rules/cost_floor.h"
 #include "rules/long_pause.h"
+#include "rules/other_ranks.h"
 #include "rules/round_steps.h"
 #include "rules/slow_step_verdict.h"
 #include "rules/slow_steps.h"
@@ -33,10 +34,9 @@ constexpr double kRecord = 0.1;      // times info_seconds, in the short record 
 constexpr double kLogSeconds = 2;    // that a log must lose: it may have whole seconds
 constexpr double kSaves = 0.5;       // of an iteration: a checkpoint that takes longer counts
 constexpr auto kHeldFor = std::chrono::seconds(5);  // of the clock
-constexpr auto kAhead = std::chrono::seconds(100);
-constexpr double kMostly = 0.8;       // of the lost time
-constexpr double kPhasePercent = 30;  // of the time: too much for a checkpoint
-constexpr std::int64_t kEpoch = 50;   // steps, at least
+constexpr double kMostly = 0.8;                     // of the lost time
+constexpr double kPhasePercent = 30;                // of the time: too much for a checkpoint
+constexpr std::int64_t kEpoch = 50;                 // steps, at least
 constexpr double kEpochCost = 0.35;   // share of the time that a recurring pause may cost
 constexpr double kLoaderCost = 0.12;  // the same, where it is mostly the start of a loader
 constexpr std::int64_t kEarly = 64;   // steps of an attempt
@@ -254,9 +254,8 @@ class StepSpike final : public Rule {
     if (track.origin != Origin::timeline) return true;
     if (track.waits_come_late && !candidate.complete) return false;
     if (pauses_ == nullptr || has_own_reason(measured(track, candidate))) return true;
-    if (pauses_->knows_all(rank_, track.world)) return pauses_->passed(rank_, candidate.step.end());
-    // In finished files, other ranks may only be found later.
-    return track.last_end - candidate.step.end() > kAhead;
+    const Time until = candidate.step.end();
+    return were_others_read(*pauses_, rank_, track.world, until, track.last_end - until);
   }
   // The rank lost the time by itself and did not wait for another one.
   static bool has_own_reason(const Spike& spike) {

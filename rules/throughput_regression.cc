@@ -11,6 +11,7 @@
 #include "rules/curriculum_stages.h"
 #include "rules/falling_rates.h"
 #include "rules/format.h"
+#include "rules/other_ranks.h"
 #include "rules/time_parts.h"
 #include "rules/track_key.h"
 #include "trainwatch/json_writer.h"
@@ -199,13 +200,11 @@ class ThroughputRegression final : public Rule {
   // Where one rank logs for all, larger batches are only known once its file is read as far.
   bool others_passed(const Step& step, std::uint32_t world) const {
     constexpr int kScalars = 8;  // iterations
-    constexpr auto kAhead = std::chrono::seconds(100);
     if (step.origin != Origin::timeline || pauses_ == nullptr) return true;
-    if (!pauses_->knows_all(subject_, world)) {
-      return step.end() - step.pace.changed_at > kAhead;
-    }
-    const Nanos later = kScalars * from_seconds(step.pace.reference);
-    return pauses_->passed(subject_, std::min(step.pace.changed_at + later, step.end()));
+    const Time changed = step.pace.changed_at;
+    const Time until = changed + kScalars * from_seconds(step.pace.reference);
+    return were_others_read(*pauses_, subject_, world, std::min(until, step.end()),
+                            step.end() - changed);
   }
   // An alert about the durations of steps.
   bool is_open(const Verdicts& out) const {

@@ -31,6 +31,15 @@ class AttributionTest : public testing::Test {
     system_.on(Sample{at(second), value, series_[resource], resource});
   }
 
+  void span(SpanKind kind, std::int64_t second, std::int64_t milliseconds) {
+    Span made;
+    made.kind = kind;
+    made.subject = rank_;
+    made.start = at(second);
+    made.duration = std::chrono::milliseconds(milliseconds);
+    spans_.on(made);
+  }
+
   Interner interner_;
   SubjectId rank_{};
   std::map<Resource, SeriesId> series_;
@@ -159,23 +168,13 @@ TEST_F(AttributionTest, FindsAGarbageCollectionAndACompilation) {
   for (const auto& [kind, name] :
        {std::pair{SpanKind::compilation, CauseName::recompilation},
         std::pair{SpanKind::garbage_collection, CauseName::garbage_collection}}) {
-    Span pause;
-    pause.kind = kind;
-    pause.subject = rank_;
-    pause.start = at(10);
-    pause.duration = std::chrono::milliseconds(1800);
-    spans_.on(pause);
+    span(kind, 10, 1800);
     EXPECT_EQ(attribution_.explain(verdict_, rank_).name, name);
   }
 }
 
 TEST_F(AttributionTest, ACompilationInAPhaseExplainsWhyItGrew) {
-  Span pause;
-  pause.kind = SpanKind::compilation;
-  pause.subject = rank_;
-  pause.start = at(10);
-  pause.duration = std::chrono::milliseconds(1800);
-  spans_.on(pause);
+  span(SpanKind::compilation, 10, 1800);
   verdict_.cause = {CauseName::compute_growth, 1.0, {}, {}};
   EXPECT_EQ(attribution_.explain(verdict_, rank_).name, CauseName::recompilation);
 }
@@ -183,12 +182,7 @@ TEST_F(AttributionTest, ACompilationInAPhaseExplainsWhyItGrew) {
 TEST_F(AttributionTest, TimeOutsideThePhasesOfAStepIsTheHosts) {
   for (std::int64_t second = 0; second < 12; ++second) {
     for (const SpanKind kind : {SpanKind::forward, SpanKind::backward}) {
-      Span phase;
-      phase.kind = kind;
-      phase.subject = rank_;
-      phase.start = at(second);
-      phase.duration = std::chrono::milliseconds(100);
-      spans_.on(phase);
+      span(kind, second, 100);
     }
   }
   verdict_.window_lost_seconds = 1.5;
@@ -202,24 +196,14 @@ TEST_F(AttributionTest, TimeOutsideThePhasesOfAStepIsTheHosts) {
 
 TEST_F(AttributionTest, WhereOnlyTheForwardPassIsKnownTheRestIsNotTheHosts) {
   for (std::int64_t second = 0; second < 12; ++second) {
-    Span phase;
-    phase.kind = SpanKind::forward;
-    phase.subject = rank_;
-    phase.start = at(second);
-    phase.duration = std::chrono::milliseconds(100);
-    spans_.on(phase);
+    span(SpanKind::forward, second, 100);
   }
   verdict_.window_lost_seconds = 1.5;
   EXPECT_EQ(attribution_.explain(verdict_, rank_).name, CauseName::unattributed);
 }
 
 TEST_F(AttributionTest, FindsACheckpoint) {
-  Span checkpoint;
-  checkpoint.kind = SpanKind::checkpoint;
-  checkpoint.subject = rank_;
-  checkpoint.start = at(10);
-  checkpoint.duration = std::chrono::milliseconds(1500);
-  spans_.on(checkpoint);
+  span(SpanKind::checkpoint, 10, 1500);
   const Cause cause = attribution_.explain(verdict_, rank_);
   EXPECT_EQ(cause.name, CauseName::checkpoint);
   EXPECT_DOUBLE_EQ(cause.coverage, 0.75);
