@@ -169,6 +169,7 @@ void Engine::on(const Scalar& scalar) {
     const std::string& job = interner_.subjects[scalar.subject].job;
     iterations_.on(*change, scalar.at,
                    [&](SubjectId rank) { return interner_.subjects[rank].job == job; });
+    ledger_.on(scalar.subject, *change);
   }
   on_complete_logged_steps();
   if (step && ledger_.takes(*step)) on_logged(*step);

@@ -158,17 +158,17 @@ void Attempt::split() {
   common_.drop_open();
 }
 
-PartSeconds Attempt::provisional(const CleanPace& pace, const IterationContext& context, Time until,
-                                 bool ended) const {
+PartSeconds Attempt::provisional(const StagePaces& paces, const IterationContext& context,
+                                 Time until, bool ended) const {
   JobIterations::Rest rest{until, {}, ended};
   for (const auto& [subject, rank] : ranks_) {
     if (rank.next.named() >= rest.marks.named()) rest.marks = rank.next;
   }
-  if (solos_.empty()) return common_.provisional(pace, context, rest);
+  if (solos_.empty()) return common_.provisional(paces, context, rest);
   PartSeconds sum;
   const double weight = 1.0 / static_cast<double>(solos_.size());
   for (const Solo& solo : solos_)
-    sum.add(solo.iterations.provisional(solo.pace, context, rest), weight);
+    sum.add(solo.iterations.provisional(solo.paces, context, rest), weight);
   return sum;
 }
 

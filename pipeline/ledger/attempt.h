@@ -103,7 +103,7 @@ class Attempt {
   // Calls `closed` with each iteration that is complete now; `all`: of which nothing more is
   // expected.
   template <class Closed>
-  void close(CleanPace& pace, std::uint32_t second, bool all, Closed&& closed);
+  void close(const StagePaces& paces, std::uint32_t second, bool all, Closed&& closed);
   // Calls `use` with each iteration that all ranks which are heard have ended, but that is not
   // closed, as others may follow.
   template <class Use>
@@ -112,11 +112,11 @@ class Attempt {
   }
   // Cuts what is closed into parts. Calls `book` with each and with its weight.
   template <class Book>
-  void settle(CleanPace& pace, const IterationContext& context, bool all, Book&& book);
-  PartSeconds provisional(const CleanPace& pace, const IterationContext& context, Time until,
+  void settle(StagePaces& paces, const IterationContext& context, bool all, Book&& book);
+  PartSeconds provisional(const StagePaces& paces, const IterationContext& context, Time until,
                           bool ended) const;
-  double patience(const CleanPace& pace) const { return first().patience(pace_of_first(pace)); }
-  double due(const CleanPace& pace) const { return first().due(pace_of_first(pace)); }
+  double patience(const StagePaces& paces) const { return first().patience(latest_pace(paces)); }
+  double due(const StagePaces& paces) const { return first().due(latest_pace(paces)); }
   Time cut() const;
   // Reopens a finalized attempt.
   void go_on_from(Time cut);
@@ -131,10 +131,10 @@ class Attempt {
  private:
   struct Solo {
     JobIterations iterations;
-    CleanPace pace;
+    StagePaces paces;
     void state(StateIo& io) {
       io(iterations);
-      io(pace);
+      io(paces);
     }
   };
   static constexpr std::uint32_t kLate = 600;  // seconds after which nobody waits for a rank
@@ -143,8 +143,8 @@ class Attempt {
   const JobIterations& first() const {
     return solos_.empty() ? common_ : solos_.front().iterations;
   }
-  const CleanPace& pace_of_first(const CleanPace& common) const {
-    return solos_.empty() ? common : solos_.front().pace;
+  const CleanPace& latest_pace(const StagePaces& common) const {
+    return (solos_.empty() ? common : solos_.front().paces).latest();
   }
   std::uint32_t expected(std::int64_t number);
   bool is_complete(const JobIteration& iteration, std::uint32_t second);
@@ -161,12 +161,12 @@ class Attempt {
 };
 
 template <class Closed>
-void Attempt::close(CleanPace& pace, std::uint32_t second, bool all, Closed&& closed) {
+void Attempt::close(const StagePaces& paces, std::uint32_t second, bool all, Closed&& closed) {
   if (!solos_.empty()) {
     for (Solo& solo : solos_) {
       const bool counts = &solo == &solos_.front();
       while (solo.iterations.oldest() != nullptr) {
-        const JobIteration& iteration = solo.iterations.close_oldest(solo.pace);
+        const JobIteration& iteration = solo.iterations.close_oldest(solo.paces.latest());
         if (counts) closed(iteration);
       }
     }
@@ -174,21 +174,21 @@ void Attempt::close(CleanPace& pace, std::uint32_t second, bool all, Closed&& cl
   }
   while (const JobIteration* const oldest = common_.oldest()) {
     if (!all && !is_complete(*oldest, second)) return;
-    closed(common_.close_oldest(pace));
+    closed(common_.close_oldest(paces.latest()));
     if (common_.is_apart() && ranks_.size() > 1) return split();
   }
 }
 
 template <class Book>
-void Attempt::settle(CleanPace& pace, const IterationContext& context, bool all, Book&& book) {
+void Attempt::settle(StagePaces& paces, const IterationContext& context, bool all, Book&& book) {
   booked_.clear();
   const bool together = solos_.empty();
-  common_.settle(pace, context, evidence, all || !together, booked_);
+  common_.settle(paces, context, evidence, all || !together, booked_);
   for (const JobIterations::Booked& one : booked_) book(one, 1.0);
   const double weight = 1.0 / static_cast<double>(solos_.size());
   for (Solo& solo : solos_) {
     booked_.clear();
-    solo.iterations.settle(solo.pace, context, evidence, all, booked_);
+    solo.iterations.settle(solo.paces, context, evidence, all, booked_);
     for (const JobIterations::Booked& one : booked_) book(one, weight);
   }
 }

@@ -33,6 +33,10 @@ std::uint32_t IterationContext::old_steps(const JobIteration& iteration) const {
       std::clamp<std::int64_t>(old, 0, std::int64_t{iteration.last.steps}));
 }
 
+StageHistory::Place IterationContext::place_of(const JobIteration& iteration) const {
+  return stages->at(iteration.end);
+}
+
 double JobIterations::scale_of(const JobIteration& iteration) const {
   const double work = iteration.last.work > 0 ? iteration.last.work : work_;
   return iteration.last.steps * work;
@@ -113,7 +117,7 @@ void JobIterations::amend_wait(SubjectId rank, std::int64_t number, double wait)
   }
 }
 
-const JobIteration& JobIterations::close_oldest(CleanPace& pace) {
+const JobIteration& JobIterations::close_oldest(const CleanPace& pace) {
   assert(!open_.empty());
   auto node = open_.extract(open_.begin());
   JobIteration& iteration = node.mapped();
@@ -207,17 +211,25 @@ double JobIterations::usual_wait(CleanPace& pace, const JobIteration& iteration,
   return pace.usual_wait(said.wait, std::max(clean, step - said.wait));
 }
 
-// The first iterations together: their median forgives those that are slow.
-void JobIterations::learn_first(CleanPace& pace) {
+// The first iterations of a stage together: their median forgives those that are slow. False: there
+// are too few.
+bool JobIterations::learn_first(StagePaces& stages, const IterationContext& context, bool all) {
+  const std::uint32_t stage = context.place_of(held_.begin()->second).stage;
+  std::vector<JobIteration*> first;
   std::vector<double> works;
-  for (const auto& [number, iteration] : held_) {
+  for (auto& [number, iteration] : held_) {
+    if (context.place_of(iteration).stage != stage) break;
+    first.push_back(&iteration);
     if (iteration.last.work > 0) works.push_back(iteration.last.work);
   }
-  const double usual = works.empty() ? 1 : median_of(std::move(works));
+  if (first.size() < CleanPace::kNeeded && first.size() == held_.size() && !all) return false;
+  CleanPace& pace = stages.of(stage);
+  const double usual = !works.empty() ? median_of(std::move(works)) : stage == 0 ? 1 : work_;
   Time cut = cut_;
   std::vector<double> paces;
-  for (auto& [number, iteration] : held_) {
-    if (iteration.last.work <= 0) iteration.last.work = usual;
+  for (JobIteration* const each : first) {
+    JobIteration& iteration = *each;
+    if (iteration.last.work <= 0) iteration.last.work = usual * context.place_of(iteration).work;
     if (cut == kNoTime) cut = iteration.begin == kNoTime ? iteration.end : iteration.begin;
     const double length = seconds_between(cut, iteration.end);
     usual_wait(pace, iteration, length);
@@ -225,23 +237,22 @@ void JobIterations::learn_first(CleanPace& pace) {
     paces.push_back(rest.left / (iteration.last.steps * iteration.last.work));
     cut = std::max(cut, iteration.end);
   }
-  const bool first_unknown = held_.begin()->second.begin == kNoTime && paces.size() >= 3;
+  const bool first_unknown = first.front()->begin == kNoTime && paces.size() >= 3;
   for (std::size_t i = first_unknown ? 1 : 0; i < paces.size(); ++i) {
     pace.learn(paces[i], i + 1 == paces.size());
   }
-  learnt_ = static_cast<std::uint32_t>(held_.size());
+  learnt_ = static_cast<std::uint32_t>(first.size());
+  return true;
 }
 
-void JobIterations::settle(CleanPace& pace, const IterationContext& context, Time latest, bool all,
-                           std::vector<Booked>& out) {
-  if (!pace.known()) {
-    if (held_.empty() || (held_.size() < CleanPace::kNeeded && !all)) return;
-    learn_first(pace);
-  }
+void JobIterations::settle(StagePaces& paces, const IterationContext& context, Time latest,
+                           bool all, std::vector<Booked>& out) {
   while (!held_.empty()) {
-    const bool due =
-        all || held_.begin()->second.end + kSettle <= latest || held_.size() > kMostOpen;
-    if (!due || !settle_oldest(pace, context, all || held_.size() > kMostOpen, out)) return;
+    const JobIteration& oldest = held_.begin()->second;
+    const bool known = paces.of(context.place_of(oldest).stage).known();
+    if (!known && !learn_first(paces, context, all)) return;
+    const bool due = all || oldest.end + kSettle <= latest || held_.size() > kMostOpen;
+    if (!due || !settle_oldest(paces, context, all || held_.size() > kMostOpen, out)) return;
   }
 }
 
@@ -349,16 +360,18 @@ void JobIterations::note_booked(const JobIteration& iteration) {
     own_steps_ += said.steps;
   }
   booked_ += said.steps;
-  work_ = said.work;
   cut_ = std::max(cut_, iteration.end);
 }
 
 // False: the cause of what it lost may still be read.
-bool JobIterations::settle_oldest(CleanPace& pace, const IterationContext& context, bool all,
+bool JobIterations::settle_oldest(StagePaces& paces, const IterationContext& context, bool all,
                                   std::vector<Booked>& out) {
   JobIteration& iteration = held_.begin()->second;
+  const StageHistory::Place place = context.place_of(iteration);
+  CleanPace& pace = paces.of(place.stage);
   RankIteration& said = iteration.last;
-  if (said.work <= 0) said.work = work_;
+  const double logged = said.work;
+  if (logged <= 0) said.work = work_ * place.work;
   Booked booked;
   const Time cut_before = cut_;
   if (cut_ == kNoTime) begin_book(pace, context, iteration, booked.parts);
@@ -372,6 +385,7 @@ bool JobIterations::settle_oldest(CleanPace& pace, const IterationContext& conte
   Excess excess = excess_of(pace, context, iteration, rest);
   if (!judge(context, iteration, rest, all, excess)) {
     cut_ = cut_before;
+    said.work = logged;
     return false;
   }
   const double warmed = warm_up(excess.seconds, rest.named, booked.parts);
@@ -392,6 +406,7 @@ bool JobIterations::settle_oldest(CleanPace& pace, const IterationContext& conte
   booked.last_step = iteration.first_step + said.steps - 1;
   out.push_back(booked);
   note_booked(iteration);
+  if (logged > 0) work_ = logged;
   free_ = held_.extract(held_.begin());
   front_learnt_ = false;
   if (learnt_ > 0) --learnt_;
@@ -402,24 +417,25 @@ double JobIterations::patience(const CleanPace& pace) const {
   return std::max({kShortestPatience, kPatientSteps * due(pace), kPatientPauses * longest_});
 }
 
-double JobIterations::clean_of_unbooked(const CleanPace& pace) const {
-  if (pace.known()) return pace.clean();
+double JobIterations::clean_of_unbooked(const StagePaces& stages, const IterationContext& context,
+                                        std::uint32_t stage) const {
+  const CleanPace* const pace = stages.find(stage);
+  if (pace != nullptr && pace->known()) return pace->clean();
   std::vector<double> paces;
   Time before = kNoTime;
   const auto see = [&](const JobIteration& iteration) {
-    if (before != kNoTime)
+    if (before != kNoTime && context.place_of(iteration).stage == stage)
       paces.push_back(seconds_between(before, iteration.end) / scale_of(iteration));
     before = iteration.end;
   };
   for (const auto& [number, iteration] : held_) see(iteration);
   for (const auto& [number, iteration] : open_) see(iteration);
-  return paces.empty() ? 0 : median_of(std::move(paces));
+  return paces.empty() ? stages.latest().clean() : median_of(std::move(paces));
 }
 
-void JobIterations::add_unbooked(const JobIteration& iteration, double clean,
+void JobIterations::add_unbooked(const JobIteration& iteration, double due,
                                  const IterationContext& context, Unbooked& unbooked) const {
   const RankIteration& said = iteration.last;
-  const double due = clean * scale_of(iteration);
   if (unbooked.cut == kNoTime) {
     const Time begin =
         iteration.begin == kNoTime ? iteration.end - from_seconds(due) : iteration.begin;
@@ -444,12 +460,19 @@ void JobIterations::add_unbooked(const JobIteration& iteration, double clean,
   unbooked.cut = std::max(unbooked.cut, iteration.end);
 }
 
-PartSeconds JobIterations::provisional(const CleanPace& pace, const IterationContext& context,
+PartSeconds JobIterations::provisional(const StagePaces& paces, const IterationContext& context,
                                        const Rest& rest) const {
   Unbooked unbooked{{}, cut_, warm_};
-  const double clean = clean_of_unbooked(pace);
-  for (const auto& [number, iteration] : held_) add_unbooked(iteration, clean, context, unbooked);
-  for (const auto& [number, iteration] : open_) add_unbooked(iteration, clean, context, unbooked);
+  StageHistory::Place place = context.stages->at(cut_ == kNoTime ? rest.until : cut_);
+  double clean = clean_of_unbooked(paces, context, place.stage);
+  const auto add = [&](const JobIteration& iteration) {
+    const std::uint32_t before = place.stage;
+    place = context.place_of(iteration);
+    if (place.stage != before) clean = clean_of_unbooked(paces, context, place.stage);
+    add_unbooked(iteration, clean * scale_of(iteration) * place.work, context, unbooked);
+  };
+  for (const auto& [number, iteration] : held_) add(iteration);
+  for (const auto& [number, iteration] : open_) add(iteration);
   PartSeconds& book = unbooked.book;
   if (unbooked.cut == kNoTime) {
     book[LifePart::startup] += seconds_between(context.begin, rest.until);
@@ -464,7 +487,7 @@ PartSeconds JobIterations::provisional(const CleanPace& pace, const IterationCon
   take(LifePart::checkpoint, rest.marks.checkpoint_gap ? tail : rest.marks.checkpoint);
   take(LifePart::evaluation, rest.marks.evaluation_gap ? tail : rest.marks.evaluation);
   const double due = clean * last_scale_;
-  if (tail > patience(pace)) {
+  if (tail > patience(paces.latest())) {
     take(LifePart::training, due);
     take(LifePart::stalled, tail);
   } else if (rest.ended) {

@@ -23,6 +23,7 @@
 #include "pipeline/ledger/barrier_finder.h"
 #include "pipeline/ledger/clean_pace.h"
 #include "pipeline/ledger/iteration.h"
+#include "pipeline/ledger/stages.h"
 #include "trainwatch/life_part.h"
 #include "trainwatch/state_io.h"
 #include "trainwatch/time.h"
@@ -53,8 +54,11 @@ struct IterationContext {
   std::uint32_t ranks = 1;      // that are seen
   std::uint32_t world = 0;      // of the whole job; 0: not known
   std::span<const Time> checkpoint_files{};  // when such files were written
-  const LossJudge* judge = nullptr;          // null: the steps are all there is
+  const StageHistory* stages = nullptr;
+  const LossJudge* judge = nullptr;  // null: the steps are all there is
 
+  // In which stage the iteration was.
+  StageHistory::Place place_of(const JobIteration& iteration) const;
   // How many steps of this iteration an earlier attempt had ended.
   std::uint32_t old_steps(const JobIteration& iteration) const;
 };
@@ -109,10 +113,10 @@ class JobIterations {
   }
   std::size_t held_count() const { return held_.size(); }
   // Nothing more of it is expected. Returns it; valid until the next call.
-  const JobIteration& close_oldest(CleanPace& pace);
+  const JobIteration& close_oldest(const CleanPace& pace);
   // Cuts what is closed, up to `latest`, the time of the last evidence; `all`: everything. Appends
   // to `out`.
-  void settle(CleanPace& pace, const IterationContext& context, Time latest, bool all,
+  void settle(StagePaces& paces, const IterationContext& context, Time latest, bool all,
               std::vector<Booked>& out);
 
   // Ranks do not end the same iterations together: each has an account of its own.
@@ -129,7 +133,7 @@ class JobIterations {
     RankIteration marks;
     bool ended = false;
   };
-  PartSeconds provisional(const CleanPace& pace, const IterationContext& context,
+  PartSeconds provisional(const StagePaces& paces, const IterationContext& context,
                           const Rest& rest) const;
 
   // The end of what is booked; kNoTime: nothing is.
@@ -171,12 +175,12 @@ class JobIterations {
   ByNumber::iterator begin_iteration(std::int64_t number);
   void learn_noise(JobIteration& iteration);
   void learn_apart(const JobIteration& iteration, double length);
-  void learn_first(CleanPace& pace);
+  bool learn_first(StagePaces& paces, const IterationContext& context, bool all);
   Residual residual(const CleanPace& pace, const JobIteration& iteration, double length) const;
   double usual_wait(CleanPace& pace, const JobIteration& iteration, double left) const;
   void begin_book(const CleanPace& pace, const IterationContext& context,
                   const JobIteration& iteration, PartSeconds& parts);
-  bool settle_oldest(CleanPace& pace, const IterationContext& context, bool all,
+  bool settle_oldest(StagePaces& paces, const IterationContext& context, bool all,
                      std::vector<Booked>& out);
   CleanPace::Usual usual_of(const JobIteration& iteration) const;
   Growth growth(const CleanPace& pace, const IterationContext& context,
@@ -196,9 +200,10 @@ class JobIterations {
     Time cut = kNoTime;
     bool warm = false;
   };
-  void add_unbooked(const JobIteration& iteration, double clean, const IterationContext& context,
+  void add_unbooked(const JobIteration& iteration, double due, const IterationContext& context,
                     Unbooked& unbooked) const;
-  double clean_of_unbooked(const CleanPace& pace) const;
+  double clean_of_unbooked(const StagePaces& paces, const IterationContext& context,
+                           std::uint32_t stage) const;
   double scale_of(const JobIteration& iteration) const;
 
   ByNumber open_;

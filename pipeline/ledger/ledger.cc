@@ -185,6 +185,13 @@ void Ledger::on(const Scalar& scalar) {
   if (total) run->total_steps(static_cast<std::int64_t>(scalar.value));
 }
 
+void Ledger::on(SubjectId rank, const WorkChange& change) {
+  RunLedger* const run = find(rank);
+  if (run == nullptr) return;
+  run->on(rank, change);
+  changed_runs_.add(jobs_.of(rank));
+}
+
 void Ledger::on(const SourceNote& note) {
   RunLedger* const run = find(note.subject);
   if (run == nullptr) return;

@@ -53,6 +53,8 @@ class Ledger {
   // The same step when all its waits have been read.
   void on_complete(const Step& step);
   void on(const Scalar& scalar);
+  // The size of the steps has changed, as this rank logs it.
+  void on(SubjectId rank, const WorkChange& change);
   void on(const SourceNote& note);
   void on(const RunNote& note);
   void on(const CycleSummary& cycle);

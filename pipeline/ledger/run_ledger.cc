@@ -512,15 +512,15 @@ void RunLedger::work(SubjectId rank, std::int64_t step, double per_second) {
   work_[rank] = {step, per_second};
 }
 
-CleanPace& RunLedger::pace_of(const Attempt& attempt) {
+StagePaces& RunLedger::paces_of(const Attempt& attempt) {
   const std::uint32_t regime = std::max(attempt.info.ranks, attempt.seen_ranks());
   if (paces_.size() >= kRegimes && !paces_.contains(regime)) paces_.erase(paces_.begin());
   return paces_[regime];
 }
 
-const CleanPace& RunLedger::pace_of(const Attempt& attempt) const {
+const StagePaces& RunLedger::paces_of(const Attempt& attempt) const {
   const auto known = paces_.find(std::max(attempt.info.ranks, attempt.seen_ranks()));
-  return known == paces_.end() ? no_pace_ : known->second;
+  return known == paces_.end() ? no_paces_ : known->second;
 }
 
 IterationContext RunLedger::context_of(const Attempt& attempt, const LossJudge* judge) const {
@@ -528,6 +528,7 @@ IterationContext RunLedger::context_of(const Attempt& attempt, const LossJudge* 
   context.begin = attempt.info.began;
   context.restore = attempt.restore;
   context.done = done_;
+  context.stages = &stages_;
   for (const Attempt& before : attempts_) {
     if (before.info.number < attempt.info.number) context.done = std::max(context.done, before.top);
   }
@@ -546,7 +547,7 @@ std::optional<Time> RunLedger::ending(const Attempt& attempt, const Clock& clock
   if (const auto end = end_of(attempts_.size() - 1)) return std::max(attempt.evidence, end->at);
   if (attempt.all_ended()) return attempt.evidence;
   const Nanos silence = now(clock) - attempt.evidence;
-  const bool quiet = clock.at_end || to_seconds(silence) > attempt.patience(pace_of(attempt));
+  const bool quiet = clock.at_end || to_seconds(silence) > attempt.patience(paces_of(attempt));
   if (silence > kGoneAfter) return attempt.evidence;
   // Nobody can say that the silence of another clock is a stall.
   const bool strange = clock.now != kNoTime && behind_ > Nanos{};
@@ -749,15 +750,15 @@ bool RunLedger::may_finalize(std::size_t place, const Clock& clock) const {
 void RunLedger::finalize(std::size_t place, const Clock& clock, const LossJudge* judge) {
   Attempt& attempt = attempts_[place];
   const bool over = place + 1 < attempts_.size() || ending(attempt, clock);
-  CleanPace& pace = pace_of(attempt);
+  StagePaces& paces = paces_of(attempt);
   const std::uint32_t ranks = std::max(attempt.info.ranks, attempt.seen_ranks());
   attempt.each_rank([&](Attempt::Rank& rank) {
     if (rank.first) release_first({&attempt, &rank}, rank.first->number + 1, clock);
   });
-  attempt.close(pace, clock.second, true,
+  attempt.close(paces, clock.second, true,
                 [&](const JobIteration& iteration) { count(attempt, iteration, counts_); });
   const IterationContext context = context_of(attempt, judge);
-  attempt.settle(pace, context, true, [&](const JobIterations::Booked& one, double weight) {
+  attempt.settle(paces, context, true, [&](const JobIterations::Booked& one, double weight) {
     book(one, weight, ranks);
   });
   if (!over) return;
@@ -765,7 +766,7 @@ void RunLedger::finalize(std::size_t place, const Clock& clock, const LossJudge*
   if (place + 1 < attempts_.size()) ended = std::min(ended, attempts_[place + 1].info.began);
   ended = std::max(ended, attempt.info.began);
   if (attempt.cut() != kNoTime) ended = std::max(ended, attempt.cut());
-  book(spent_until(ended, attempt.provisional(pace, context, ended, true)), ranks);
+  book(spent_until(ended, attempt.provisional(paces, context, ended, true)), ranks);
   attempt.info.ended = ended;
   attempt.finalized = true;
   done_ = std::max(done_, attempt.top);
@@ -779,14 +780,14 @@ void RunLedger::advance(const Clock& clock, const LossJudge* judge, bool may_end
   for (std::size_t i = 0; i < attempts_.size(); ++i) {
     Attempt& attempt = attempts_[i];
     if (attempt.finalized) continue;
-    CleanPace& pace = pace_of(attempt);
-    attempt.close(pace, clock.second, false,
+    StagePaces& paces = paces_of(attempt);
+    attempt.close(paces, clock.second, false,
                   [&](const JobIteration& iteration) { count(attempt, iteration, counts_); });
     const bool first = i == 0 || attempts_[i - 1].finalized;
     if (!first) continue;
     const std::uint32_t ranks = std::max(attempt.info.ranks, attempt.seen_ranks());
     attempt.settle(
-        pace, context_of(attempt, judge), false,
+        paces, context_of(attempt, judge), false,
         [&](const JobIterations::Booked& one, double weight) { book(one, weight, ranks); });
     const bool last = i + 1 == attempts_.size();
     if ((may_end || !last) && may_finalize(i, clock)) finalize(i, clock, judge);
@@ -830,8 +831,8 @@ LifeState RunLedger::state_of(const Attempt& attempt, const Clock& clock, Life& 
   }
   if (!attempt.has_steps()) return LifeState::starting;
   const Nanos silence = now(clock) - attempt.progress;
-  const CleanPace& pace = pace_of(attempt);
-  if (to_seconds(silence) > attempt.patience(pace)) {
+  const StagePaces& paces = paces_of(attempt);
+  if (to_seconds(silence) > attempt.patience(paces)) {
     life.since = attempt.progress;
     return LifeState::stalled;
   }
@@ -844,11 +845,11 @@ double RunLedger::rate(const Life& life, const Attempt& last,
                        const std::deque<StepEnd>& ends) const {
   if (ends.empty() || life.state == LifeState::stalled) return 0;
   const auto of_attempt = [&last](const StepEnd& end) { return end.at >= last.info.began; };
-  const double patience = last.patience(pace_of(last));
+  const double patience = last.patience(paces_of(last));
   const bool finished = life.state == LifeState::finished;
   if (!finished && seconds_between(ends.back().at, life.until) > patience) return 0;
   // The next one is not due yet, or for as long as it is overdue.
-  Nanos due = from_seconds(last.due(pace_of(last)));
+  Nanos due = from_seconds(last.due(paces_of(last)));
   if (ends.size() > 1 && of_attempt(ends[ends.size() - 2]))
     due = std::max(due, ends.back().at - ends[ends.size() - 2].at);
   const Time overdue = life.until - due;
@@ -868,7 +869,7 @@ double RunLedger::rate(const Life& life, const Attempt& last,
 
 // Of a log with few records, of which none is booked yet: the median of those. 0: there are none.
 double RunLedger::seconds_per_step(const Attempt& last, const std::deque<StepEnd>& ends) const {
-  const double clean = pace_of(last).so_far();
+  const double clean = paces_of(last).latest().so_far();
   if (clean > 0) return clean;
   std::vector<double> paces;
   for (std::size_t i = 0; i < ends.size(); ++i) {
@@ -900,7 +901,7 @@ Life RunLedger::life(const Clock& clock) const {
     Time until = life.until;
     if (follows) until = std::min(attempt.evidence, attempts_[i + 1].info.began);
     if (follows && attempt.cut() != kNoTime) until = std::max(until, attempt.cut());
-    PartSeconds open = attempt.provisional(pace_of(attempt), context_of(attempt, nullptr), until,
+    PartSeconds open = attempt.provisional(paces_of(attempt), context_of(attempt, nullptr), until,
                                            follows || end.has_value());
     if (follows) open[LifePart::down] += to_seconds(attempts_[i + 1].info.began - until);
     life.open.add(open, 1);
@@ -1000,6 +1001,7 @@ void RunLedger::state(StateIo& io) {
   io(id_);
   io(attempts_);
   io(past_);
+  io(stages_);
   io(paces_);
   io(parts_);
   io(rank_parts_);

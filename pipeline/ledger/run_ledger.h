@@ -20,9 +20,9 @@
 #include <vector>
 
 #include "pipeline/ledger/attempt.h"
-#include "pipeline/ledger/clean_pace.h"
 #include "pipeline/ledger/end_verdict.h"
 #include "pipeline/ledger/job_iterations.h"
+#include "pipeline/ledger/stages.h"
 #include "pipeline/ledger/wall_time.h"
 #include "trainwatch/booked_iteration.h"
 #include "trainwatch/cycle_summary.h"
@@ -114,6 +114,7 @@ class RunLedger {
   // A file of checkpoints was written.
   void wrote_checkpoint(Time at);
   void work(SubjectId rank, std::int64_t step, double per_second);
+  void on(SubjectId rank, const WorkChange& change) { stages_.on(rank, change); }
   // A record of a log about this step, before it is known how long that took.
   void record(const Writer& writer, std::int64_t step, Time at, const Clock& clock);
   // How many it is to do; less than it has done is of another bar, as of files that are written.
@@ -243,8 +244,8 @@ class RunLedger {
   bool may_finalize(std::size_t place, const Clock& clock) const;
   void finalize(std::size_t place, const Clock& clock, const LossJudge* judge);
   IterationContext context_of(const Attempt& attempt, const LossJudge* judge) const;
-  CleanPace& pace_of(const Attempt& attempt);
-  const CleanPace& pace_of(const Attempt& attempt) const;
+  StagePaces& paces_of(const Attempt& attempt);
+  const StagePaces& paces_of(const Attempt& attempt) const;
   Time now(const Clock& clock) const;
   double seconds_per_step(const Attempt& last, const std::deque<StepEnd>& ends) const;
   double rate(const Life& life, const Attempt& last, const std::deque<StepEnd>& ends) const;
@@ -253,8 +254,9 @@ class RunLedger {
   std::string id_;
   std::deque<Attempt> attempts_;  // the last ones: of all but the last, not all is booked
   std::vector<AttemptInfo> past_;
-  std::map<std::uint32_t, CleanPace> paces_;  // by the number of ranks: the regime
-  CleanPace no_pace_;
+  StageHistory stages_;
+  std::map<std::uint32_t, StagePaces> paces_;  // by the number of ranks: the regime
+  StagePaces no_paces_;
   PartSeconds parts_;
   PartSeconds rank_parts_;
   Time began_ = kNoTime;

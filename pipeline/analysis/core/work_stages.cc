@@ -29,32 +29,41 @@ bool WorkStages::on(const Scalar& scalar) {
   Figure* const figure = figure_of(scalar.tag);
   if (figure == nullptr) return false;
   const WorkChange before = change_;
-  change_ = {.begins = is_new(*figure, scalar.value)};
+  change_ = {.begins = is_new(*figure, scalar.value, scalar.at)};
   for (const Figure& each : figures_) {
     if (each.other > 0) change_.ratio *= each.other / each.value;
   }
+  change_.before = figure->same_at;
+  change_.first = figure->other_at;
   change_.ratio = std::clamp(change_.ratio, 1 / kMostRatio, kMostRatio);
   return change_.begins || change_.ratio != before.ratio;
 }
 
 // Returns whether the figure has changed for good.
-bool WorkStages::is_new(Figure& figure, double value) {
+bool WorkStages::is_new(Figure& figure, double value, Time at) {
   if (figure.same == 0 || is_same(value, figure.value)) {
     if (figure.same == 0) figure.value = value;
     figure.same = std::min(figure.same + 1, kConstant);
     figure.other = 0;
     figure.others = 0;
+    figure.same_at = std::max(figure.same_at, at);
     return false;
   }
   if (figure.same < kConstant) {  // it varies from record to record
     figure.value = value;
     figure.same = 1;
+    figure.same_at = at;
     return false;
   }
-  figure.others = figure.other > 0 && is_same(value, figure.other) ? figure.others + 1 : 1;
+  const bool again = figure.other > 0 && is_same(value, figure.other);
+  figure.others = again ? figure.others + 1 : 1;
+  if (!again) figure.other_at = at;
   figure.other = value;
   if (figure.others < kSure) return false;
-  figure = {.tag = figure.tag, .value = value, .same = kConstant};
+  figure.value = value;
+  figure.same = kConstant;
+  figure.other = 0;
+  figure.others = 0;
   return true;
 }
 
@@ -70,8 +79,11 @@ void WorkStages::Figure::state(StateIo& io) {
   io(tag);
   io(value);
   io(same);
+  io(same_at);
   io(other);
   io(others);
+  io(other_at);
+  if (!is_possible(same_at) || !is_possible(other_at)) io.fail();
   if (!(value >= 0) || !(other >= 0) || (same > 0 && value == 0)) io.fail();
 }
 

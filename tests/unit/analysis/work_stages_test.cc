@@ -5,8 +5,9 @@
 
 namespace trainwatch::work_stages_test {
 
-bool log(WorkStages& stages, double value, std::uint32_t tag = 1) {
+bool log(WorkStages& stages, double value, std::uint32_t tag = 1, int second = 0) {
   Scalar scalar;
+  scalar.at = Time{std::chrono::seconds(second)};
   scalar.kind = ScalarKind::step_size;
   scalar.tag = static_cast<Symbol>(tag);
   scalar.value = value;
@@ -24,6 +25,16 @@ TEST(WorkStages, AnotherConstantSizeIsAStage) {
   EXPECT_TRUE(stages.change().begins);
   EXPECT_DOUBLE_EQ(stages.change().ratio, 1);
   EXPECT_FALSE(log(stages, 128) && stages.change().begins);
+}
+
+TEST(WorkStages, ItIsKnownWhenTheSizeChanged) {
+  WorkStages stages;
+  for (int i = 0; i < 20; ++i) log(stages, 64, 1, i);
+  for (int i = 20; i < 23; ++i) {
+    EXPECT_EQ(log(stages, 128, 1, i), i != 21);
+    EXPECT_EQ(stages.change().before, Time{std::chrono::seconds(19)});
+    EXPECT_EQ(stages.change().first, Time{std::chrono::seconds(20)});
+  }
 }
 
 TEST(WorkStages, TheLastBatchOfAnEpochIsNone) {

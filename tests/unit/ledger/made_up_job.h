@@ -8,6 +8,7 @@
 #include <functional>
 #include <map>
 #include <random>
+#include <type_traits>
 #include <variant>
 #include <vector>
 
@@ -18,7 +19,11 @@ namespace trainwatch {
 class MadeUpJob {
  public:
   using ByRank = std::map<std::uint32_t, double>;
-  using Input = std::variant<Span, Step, RunNote>;
+  struct LoggedChange {
+    SubjectId subject = SubjectId::none;
+    WorkChange change;
+  };
+  using Input = std::variant<Span, Step, RunNote, LoggedChange>;
   struct Event {
     Time at{};
     std::uint32_t rank = 0;
@@ -64,6 +69,8 @@ class MadeUpJob {
 
   void iterate() { iterate(Iteration{}); }
   void iterate(const Iteration& it);
+  // Each rank logs the size of its last step.
+  void log_size(double size);
   double now() const { return now_; }
   double began() const { return o_.began; }
   std::mt19937& random() { return random_; }
@@ -81,7 +88,15 @@ class MadeUpJob {
   }
   static void feed(RunLedger& ledger, const Event& event, const RunLedger::Clock& clock) {
     const RunLedger::Writer writer{subject(event.rank), static_cast<std::int32_t>(event.rank)};
-    std::visit([&](const auto& input) { ledger.on(writer, input, clock); }, event.input);
+    std::visit(
+        [&]<class Kind>(const Kind& input) {
+          if constexpr (std::is_same_v<Kind, LoggedChange>) {
+            ledger.on(input.subject, input.change);
+          } else {
+            ledger.on(writer, input, clock);
+          }
+        },
+        event.input);
     ledger.advance(clock, nullptr);
   }
   void close(RunLedger& ledger) const {
@@ -124,10 +139,23 @@ class MadeUpJob {
   std::vector<double> skew_;
   std::vector<Event> events_;
   std::map<std::uint32_t, double> last_end_;
+  std::vector<WorkStages> sizes_;
   double now_ = 0;
   std::int64_t step_ = 0;
   PartSeconds truth_;
 };
+
+inline void MadeUpJob::log_size(double size) {
+  sizes_.resize(o_.ranks);
+  for (std::uint32_t r = 0; r < o_.ranks; ++r) {
+    Scalar scalar;
+    scalar.kind = ScalarKind::step_size;
+    scalar.tag = static_cast<Symbol>(1);
+    scalar.at = time(now_ + 0.001, r);
+    scalar.value = size;
+    if (sizes_[r].on(scalar)) put(r, scalar.at, LoggedChange{subject(r), sizes_[r].change()});
+  }
+}
 
 inline void MadeUpJob::iterate(const Iteration& it) {
   std::normal_distribution<double> normal(1, std::max(o_.noise, 1e-9));

@@ -158,6 +158,44 @@ TEST(RunLedgerTest, SlowerForGood) {
   expect_account(job);
 }
 
+// Batches double at step 300, and steps take `grow` times as long.
+MadeUpJob job_of_two_stages(double grow, std::uint32_t log_every) {
+  MadeUpJob job({.noise = 0.01});
+  for (std::uint32_t k = 0; k < 600; ++k) {
+    const bool large = k >= 300;
+    job.iterate({.grow = large ? grow : 1});
+    if (k % log_every == log_every - 1) job.log_size(large ? 128 : 64);
+  }
+  return job;
+}
+
+TEST(RunLedgerTest, LargerBatchesAreNoLoss) {
+  for (const double grow : {0.7, 1.3, 2.0, 2.4}) {
+    for (const std::uint32_t log_every : {1U, 10U}) {
+      SCOPED_TRACE(testing::Message() << grow << "x, logged every " << log_every << " steps");
+      MadeUpJob job = job_of_two_stages(grow, log_every);
+      expect_account(job, log_every == 1 ? 0.01 : 0.02);
+    }
+  }
+}
+
+TEST(RunLedgerTest, WhatIsSlowerAfterALargerBatchIsALoss) {
+  MadeUpJob job = job_of_two_stages(2, 1);
+  for (int k = 0; k < 200; ++k) job.iterate({.part = LifePart::compute_growth, .grow = 3});
+  const Life life = job.replay().life(kReplay);
+  EXPECT_NEAR(life.parts[LifePart::compute_growth], 200 * 0.4, 4) << text_of(life.parts);
+  EXPECT_NEAR(life.seconds_per_step, 0.8, 0.02);
+}
+
+TEST(RunLedgerTest, OneOddBatchIsNoStage) {
+  MadeUpJob job({.noise = 0.01});
+  for (int k = 0; k < 600; ++k) {
+    job.iterate();
+    job.log_size(k % 50 == 49 ? 16 : 64);
+  }
+  expect_account(job);
+}
+
 TEST(RunLedgerTest, WhatWasBookedAtABadPaceStays) {
   MadeUpJob job({.ranks = 2});
   for (int k = 0; k < 100; ++k) job.iterate({.grow = 1.5});
@@ -253,18 +291,22 @@ RunLedger resumed(RunLedger& saved, std::uint32_t ranks) {
   return loaded;
 }
 
-TEST(RunLedgerTest, KilledAndResumedIsTheSameAccount) {
-  MadeUpJob job = waiting_by_turns(8, 0.02);
+void expect_same_when_killed_and_resumed(const MadeUpJob& job) {
   const Life straight = job.replay().life(kReplay);
   const std::vector<MadeUpJob::Event> events = job.in_order();
   RunLedger ledger;
   for (std::size_t i = 0; i < events.size(); ++i) {
-    if (i % 997 == 0) ledger = resumed(ledger, 8);
+    if (i % 97 == 0) ledger = resumed(ledger, 8);
     MadeUpJob::feed(ledger, events[i], {});
   }
   job.close(ledger);
   ledger.advance(kReplay, nullptr);
   EXPECT_EQ(ledger.life(kReplay).parts.seconds, straight.parts.seconds);
+}
+
+TEST(RunLedgerTest, KilledAndResumedIsTheSameAccount) {
+  expect_same_when_killed_and_resumed(waiting_by_turns(8, 0.02));
+  expect_same_when_killed_and_resumed(job_of_two_stages(2.4, 1));
 }
 
 TEST(RunLedgerTest, AHangGrowsWithTheClockAndStaysInTheAccount) {
