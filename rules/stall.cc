@@ -60,6 +60,7 @@ constexpr std::int64_t kTimedRecords = 30;  // with times of their own, in a row
 constexpr double kBuffered = 200;           // of them; 8 KiB of output hold fewer
 constexpr double kLeastLogPatience = 60;    // seconds
 constexpr double kAsleep = 0.8;     // of a pause without a sample: the whole node was paused
+constexpr double kBetween = 0.8;    // of a pause between two steps: no phase of them took longer
 constexpr double kIntervals = 1.5;  // times the sampling interval; a shorter silence proves nothing
 
 class Stall final : public Rule {
@@ -426,11 +427,19 @@ class Stall final : public Rule {
 
   static Cause cause_of(const Gap& gap) {
     const double waited = to_seconds(gap.data_wait);
-    const double covered = std::clamp(waited / to_seconds(gap.length()), 0.0, 1.0);
-    if (covered < 0.5) return {};
-    return {CauseName::input_wait,
-            covered,
-            "It waited " + format::seconds(waited) + " for its input.",
+    const double length = to_seconds(gap.length());
+    const auto share = [length](double part) { return std::clamp(part / length, 0.0, 1.0); };
+    if (share(waited) >= 0.5) {
+      return {CauseName::input_wait,
+              share(waited),
+              "It waited " + format::seconds(waited) + " for its input.",
+              {}};
+    }
+    const double between = to_seconds(gap.between);
+    if (share(between) < kBetween || gap.hides_computation) return {};
+    return {CauseName::host_pause,
+            share(between),
+            "It was between two steps for " + format::seconds(between) + ".",
             {}};
   }
 
@@ -462,7 +471,7 @@ class Stall final : public Rule {
 const RuleSpec& rule() {
   static const RuleSpec spec = make_spec<Stall, Params>(
       {.id = "stall",
-       .version = 9,
+       .version = 10,
        .scope = Scope::rank,
        .summary = "Training stands still.",
        .doc =

@@ -472,6 +472,7 @@ void Engine::on_verdict(const AlertBook::Source& source, Verdict verdict) {
     const auto cause = cycles_.explain(subject, verdict.window_start);
     if (cause && attribution_.is_enough(*cause)) verdict.cause = *cause;
   }
+  if (explainable) attribution_.add_spans(verdict, subject);
   const Verdict before = verdict;
   if (explainable) set_cause(verdict, attribution_.explain(verdict, subject));
   const Alert& alert = book_.apply(source, std::move(verdict));

@@ -22,6 +22,7 @@ bool Hysteresis::fires(const Condition& condition, const Lifecycle& lifecycle) {
   if (severity != severity_ || firings_ == 1) severity_since_ = condition.at;
   severity_ = severity;
   reached_ = std::max(reached_, severity);
+  provisional_ = condition.provisional;
   aspect_ = condition.aspect;
   amount_ = condition.amount;
   figure_ = condition.figure;
@@ -29,8 +30,9 @@ bool Hysteresis::fires(const Condition& condition, const Lifecycle& lifecycle) {
 }
 
 Severity Hysteresis::settled(const Condition& condition) const {
-  const bool free =
-      firings_ == 0 || condition.severity > reached_ || condition.at - severity_since_ >= kSettles;
+  const bool free = firings_ == 0 || condition.severity > reached_ ||
+                    condition.at - severity_since_ >= kSettles ||
+                    (provisional_ && !condition.provisional);
   return free ? condition.severity : severity_;
 }
 
@@ -68,6 +70,7 @@ void Hysteresis::state(StateIo& io) {
   io(severity_);
   io(reached_);
   io(severity_since_);
+  io(provisional_);
   io(aspect_);
   io(amount_);
   io(figure_);

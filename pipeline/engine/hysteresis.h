@@ -2,7 +2,8 @@
 // What the evaluations of one condition mean for its alert. An alert opens with the first
 // evaluation that is strong enough, is worth an update when its figures have changed enough, and
 // ends after a number of consecutive clear evaluations. Its severity changes at most once a minute,
-// except to one that the alert has not reached yet.
+// except to one that the alert has not reached yet, and by the evaluation that replaces a
+// provisional one.
 #pragma once
 
 #include <cstdint>
@@ -40,6 +41,7 @@ class Hysteresis {
   Severity severity_ = Severity::info;
   Severity reached_ = Severity::info;
   Time severity_since_{};
+  bool provisional_ = false;
   std::uint64_t aspect_ = 0;
   std::uint64_t amount_ = 0;
   double figure_ = 0;

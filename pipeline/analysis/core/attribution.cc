@@ -151,6 +151,18 @@ std::optional<Cause> Attribution::from_phases(const Verdict& verdict, SubjectId 
                {}};
 }
 
+void Attribution::add_spans(Verdict& verdict, SubjectId subject) const {
+  if (is_enough(verdict.cause)) return;
+  // Phases are written when they end, so the phase that an ongoing stall is in is not known yet.
+  if (const auto cause = from_span(verdict, subject, SpanKind::data_init)) {
+    verdict.cause = *cause;
+  } else if (verdict.provisional) {
+    return;
+  } else if (const auto outside = from_phases(verdict, subject)) {
+    verdict.cause = *outside;
+  }
+}
+
 Cause Attribution::explain(const Verdict& verdict, SubjectId subject) const {
   if (verdict.window_end <= verdict.window_start) return verdict.cause;
   const CauseName own = verdict.cause.name;
@@ -164,11 +176,6 @@ Cause Attribution::explain(const Verdict& verdict, SubjectId subject) const {
   }
   if (const auto cause = from_node(verdict, subject)) return *cause;
   if (sure) return verdict.cause;
-  if (const auto cause = from_span(verdict, subject, SpanKind::data_init)) return *cause;
-  // Phases are written when they end, so the phase that an ongoing stall is in is not known yet.
-  if (!verdict.provisional) {
-    if (const auto cause = from_phases(verdict, subject)) return *cause;
-  }
   Cause none;
   const SystemUsage usage = system_.usage(subject, verdict.window_start, verdict.window_end);
   if (!usage.cpu) none.missing.emplace_back("cpu samples");

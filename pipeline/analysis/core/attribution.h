@@ -16,14 +16,17 @@ class Attribution {
   Attribution(const SystemHistory& system, const SpanHistory& spans)
       : system_(system), spans_(spans) {}
 
+  // Adds what other spans of the same rank say, unless the rule knows enough: the start of a
+  // loader; the time outside the phases of the step. Final, as later spans replace these.
+  void add_spans(Verdict& verdict, SubjectId subject) const;
+
   // The best explanation of the verdict's window, the most specific first: garbage collection, a
   // compilation or a checkpoint inside it; a GPU's clocks that were held back, where computation
-  // took longer or the rule does not know what did; I/O wait, a saturated core, tasks that waited
-  // for disk, memory or CPU (PSI), or a container's CPU quota, also where the rule says that
+  // took longer or the verdict does not say what did; I/O wait, a saturated core, tasks that waited
+  // for disk, memory or CPU (PSI), or a container's CPU quota, also where the verdict says that
   // training waited for its data, as that is why, or that it computed longer while no core was
-  // free; what the rule is sure of (it covers at least half of the lost time); the start of a
-  // loader; the time outside the phases of the step. Else `unattributed` with the inputs that are
-  // missing.
+  // free; what the verdict is sure of (it covers at least half of the lost time). Else
+  // `unattributed` with the inputs that are missing.
   Cause explain(const Verdict& verdict, SubjectId subject) const;
 
   // What the samples of the node say: the part of explain() that needs no spans. nullopt: nothing.

@@ -117,6 +117,17 @@ TEST_F(HysteresisTest, SeverityChangesOnceAMinute) {
   EXPECT_EQ(say(223, Severity::warning), Severity::warning);
 }
 
+TEST_F(HysteresisTest, WhatReplacesAProvisionalOneHasItsOwnSeverity) {
+  condition_ = {.severity = Severity::critical, .provisional = true};
+  hysteresis_.fires(condition_, lifecycle_);
+  condition_ = {.severity = Severity::info};
+  hysteresis_.fires(condition_, lifecycle_);
+  EXPECT_EQ(hysteresis_.severity(), Severity::info) << "as in a replay, which has no clock";
+  condition_.severity = Severity::warning;
+  hysteresis_.fires(condition_, lifecycle_);
+  EXPECT_EQ(hysteresis_.severity(), Severity::info) << "not twice within a minute";
+}
+
 TEST_F(HysteresisTest, GoesOnFromItsState) {
   lifecycle_ = {.recover_after = 3, .change = Lifecycle::Change::points, .min_change = 5};
   EXPECT_EQ(run("ff.."), "U---");
