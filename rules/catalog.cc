@@ -8,6 +8,7 @@ namespace trainwatch {
 // clang-format off
 namespace step_spike { const RuleSpec& rule(); }
 namespace cpu_bottleneck { const RuleSpec& rule(); }
+namespace evaluation_growth { const RuleSpec& rule(); }
 namespace getnext_outlier { const RuleSpec& rule(); }
 namespace low_gpu_utilization { const RuleSpec& rule(); }
 namespace input_bound { const RuleSpec& rule(); }
@@ -62,6 +63,7 @@ const std::vector<const RuleSpec*>& rule_catalog() {
   static const std::vector<const RuleSpec*> catalog = {
       &step_spike::rule(),
       &cpu_bottleneck::rule(),
+      &evaluation_growth::rule(),
       &getnext_outlier::rule(),
       &low_gpu_utilization::rule(),
       &input_bound::rule(),

@@ -33,6 +33,9 @@ class ScheduledPauses {
   // What the pause costs if it recurs. Call for each slow iteration. A log does not show what is a
   // pause: with `of_log`, the whole iteration may be one.
   struct Cost {
+    // What an unmarked pause that recurs, such as the end of an epoch, may cost.
+    static constexpr double kMost = 0.35;
+
     double share = 1;  // of the time
     bool expected = false;
     bool between = false;       // an unmarked pause that recurs, not at a round number

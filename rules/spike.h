@@ -28,6 +28,7 @@ struct Spike {
   double checkpoint = 0;        // in spans that say so
   bool loader_started = false;  // before it: an epoch begins
   std::int64_t done = 0;        // steps of the attempt before it
+  bool resized = false;         // of another size than the steps before it
   bool round = false;           // these, or their number, are a round number
 
   double lost() const { return seconds - usual; }

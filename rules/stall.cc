@@ -7,13 +7,15 @@
 
 #include "rules/format.h"
 #include "rules/long_pause.h"
-#include "rules/round_steps.h"
+#include "rules/scheduled_pause.h"
 #include "trainwatch/json_writer.h"
 #include "trainwatch/ring_queue.h"
 #include "trainwatch/rule.h"
 
 namespace trainwatch::stall {
 namespace {
+
+using step_spike::ScheduledPauses;
 
 struct Params {
   double least_seconds = 10;
@@ -32,15 +34,16 @@ struct Gap {
   Nanos patience{};
   std::int64_t last_step = kNoStep;
   Nanos data_wait{};               // of the iteration that ended it
-  Nanos between{};                 // of the same: neither step nor wait
+  Nanos between{};                 // of the same: neither step nor wait; in a log, not timed
   bool hides_computation = false;  // the steps end with the forward pass
   double usual = 0;                // seconds of an iteration
+  bool scheduled = false;          // it is expected to recur, and cheap
 
   Nanos length() const { return to - from; }
+  // So long that it may be on purpose, whatever the training did meanwhile.
+  bool is_long() const { return is_long_pause(to_seconds(length()), usual); }
   // Most likely on purpose.
-  bool is_pause() const {
-    return between * 2 > length() && is_long_pause(to_seconds(length()), usual);
-  }
+  bool is_pause() const { return scheduled || (between * 2 > length() && is_long()); }
   bool possible() const { return from >= Time{} && to >= from && is_patience(patience); }
 };
 
@@ -54,6 +57,7 @@ constexpr std::int64_t kRoundPatience = 4;                // times the usual one
 constexpr std::int64_t kLogTimes = 5;                     // the longest interval of a log
 constexpr auto kLogPatience = std::chrono::seconds(300);  // at least: evaluations, buffers
 constexpr std::int64_t kCritical = 3;                     // times the patience
+constexpr std::int64_t kAtWork = 4;                       // times that, while the node is at work
 constexpr double kCriticalTimes = 7.5;                    // the shortest stall, at least
 constexpr auto kRankLateness = std::chrono::seconds(5);
 constexpr std::int64_t kTimedRecords = 30;  // with times of their own, in a row: a log is current
@@ -86,9 +90,10 @@ class Stall final : public Rule {
                     .patience = patience_of_gap(),
                     .last_step = last_step_,
                     .data_wait = step.data_wait,
-                    .between = origin_ == Origin::log ? Nanos{} : step.between(),
+                    .between = between(step, silent),
                     .hides_computation = step.forward > Nanos{} && step.backward == Nanos{},
-                    .usual = step.pace.usual};
+                    .usual = step.pace.usual,
+                    .scheduled = is_scheduled(step, silent)};
       if (undecided_.size() == kMostUndecided) decide_oldest(out);
       undecided_.push_back(gap);
       if (out.firings("") > 0 && ranks_passed(gap)) decide_oldest(out);
@@ -106,8 +111,9 @@ class Stall final : public Rule {
     }
     const bool trains = step.is_training();
     timed_ = step.estimated ? 0 : std::min(timed_ + 1, kTimedRecords);
-    if (trains) steps_.add(step);
-    at_round_ = trains && steps_.is_round();
+    if (step.opens_attempt) scheduled_.begin_attempt(step.end());
+    if (trains) scheduled_.add(step);
+    at_round_ = trains && scheduled_.steps().is_round();
     if (step.pace.warm()) {
       patience_[static_cast<std::size_t>(step.mode)] = std::min(
           origin_ == Origin::log ? log_patience(step) : step.pace.patience(), kMostPatience);
@@ -187,11 +193,12 @@ class Stall final : public Rule {
     }
     if (!armed_) return may_be_armed() ? tick.now + patience() / 2 : Time::max();
     if (!is_node_asleep(active, tick.now)) {
+      const Gap gap = lasting(active, tick.now);
       out.fires({.at = active + patience(),
-                 .severity = severity_of(silent),
+                 .severity = severity_of(gap),
                  .amount = static_cast<std::uint64_t>(std::max(to_seconds(silent), 1.0)),
                  .provisional = true},
-                [&] { return describe(lasting(active, tick.now), false); });
+                [&] { return describe(gap, false); });
     }
     return tick.now;
   }
@@ -202,9 +209,9 @@ class Stall final : public Rule {
     if (last_end_ == kNoTime || finished_ || has_successor()) return;
     const Time active = last_active(latest);
     if (latest - active <= patience_of_gap() || latest - active > kGoneAfter) return;
-    out.fires(
-        {.at = active + patience(), .severity = severity_of(latest - active), .provisional = true},
-        [&] { return describe(lasting(active, latest), false); });
+    const Gap gap = lasting(active, latest);
+    out.fires({.at = active + patience(), .severity = severity_of(gap), .provisional = true},
+              [&] { return describe(gap, false); });
   }
 
   void state(StateIo& io) override {
@@ -216,7 +223,7 @@ class Stall final : public Rule {
     io(armed_);
     io(began_);
     io(timed_);
-    io(steps_);
+    io(scheduled_);
     io(at_round_);
     io(origin_);
     io(intervals_);
@@ -279,8 +286,8 @@ class Stall final : public Rule {
 
   // The reason for the first long pause of a job is unknown. Logs may also be buffered, and may not
   // show that the job has ended.
-  Severity severity_of(Nanos silent) const {
-    return silent > critical_after(patience()) ? Severity::critical : Severity::warning;
+  Severity severity_of(const Gap& gap) const {
+    return gap.length() > critical_after(gap) ? Severity::critical : Severity::warning;
   }
 
   // A rank that is known by its process only: a later process of the node has started the training
@@ -302,6 +309,26 @@ class Stall final : public Rule {
     const Nanos silent = node_->longest_silence(rank_, from, to);
     return to_seconds(silent) >= kAsleep * to_seconds(to - from) &&
            to_seconds(silent) > kIntervals * to_seconds(node_->sampling_interval(rank_, from));
+  }
+
+  // A log's own timer may leave out what lies between the steps.
+  Nanos between(const Step& step, Nanos silent) const {
+    if (origin_ != Origin::log) return step.between();
+    return std::max(silent - step.iteration() * static_cast<std::int64_t>(step.steps), Nanos{});
+  }
+  bool is_scheduled(const Step& step, Nanos silent) {
+    if (origin_ == Origin::log) return false;
+    const step_spike::Spike spike{.step = step.number,
+                                  .start = step.end() - silent,
+                                  .end = step.end(),
+                                  .seconds = to_seconds(silent),
+                                  .usual = step.pace.usual,
+                                  .limit = step.pace.limit,
+                                  .between = to_seconds(step.between()),
+                                  .before = to_seconds(step.iteration() - step.duration),
+                                  .done = scheduled_.steps().done()};
+    const auto cost = scheduled_.cost(spike, false);
+    return cost.between && cost.share < ScheduledPauses::Cost::kMost;
   }
 
   // A pause is judged when the node's samples have been read beyond it, or will not come.
@@ -336,9 +363,10 @@ class Stall final : public Rule {
                                 to_seconds(paused) >= kAsleep * to_seconds(gap.length()));
   }
   void report(const Gap& gap, Verdicts& out) const {
-    const Nanos sure = critical_after(gap.patience);
     const bool on_purpose = gap.is_pause() && !gap.hides_computation;
-    const bool critical = gap.length() > sure && !on_purpose;
+    const Severity severity = severity_of(gap);
+    const bool unknown = gap.is_long() && cause_of(gap).name == CauseName::unattributed;
+    const bool critical = severity == Severity::critical && !on_purpose && !unknown;
     out.fires({.at = gap.from + gap.patience,
                .severity = critical         ? Severity::critical
                            : gap.is_pause() ? Severity::info
@@ -347,10 +375,15 @@ class Stall final : public Rule {
               [&] { return describe(gap, true); });
     out.clear_all(gap.to);
   }
-  // A pause of unknown reason may be intended, but hardly one that is much longer.
-  Nanos critical_after(Nanos patience) const {
+  // A pause of unknown reason may be intended, but hardly one that is much longer, unless the node
+  // is at work.
+  Nanos critical_after(const Gap& gap) const {
     const Nanos least = from_seconds(kCriticalTimes * params_.least_seconds);
-    return std::max<Nanos>(kCritical * std::min<Nanos>(patience, kMostPatience / kCritical), least);
+    const Nanos patience = std::min<Nanos>(gap.patience, kMostPatience / kCritical / kAtWork);
+    const Nanos sure = std::max<Nanos>(kCritical * patience, least);
+    const bool works = gap.length() > sure && node_ != nullptr &&
+                       node_->is_at_work(rank_, gap.from, gap.from + sure);
+    return works ? kAtWork * sure : sure;
   }
   Gap lasting(Time from, Time now) const {
     return {.from = from, .to = now, .patience = patience(), .last_step = last_step_};
@@ -457,7 +490,7 @@ class Stall final : public Rule {
   std::int64_t last_step_ = kNoStep;
   std::array<Nanos, static_cast<std::size_t>(Mode::count_)> patience_{};  // of modes that are known
   Time began_{};                                                          // the attempt
-  RoundSteps steps_;
+  ScheduledPauses scheduled_;
   Origin origin_ = Origin::log;  // of the steps that count: timeline, if there is one
   Intervals intervals_;
   std::int64_t timed_ = 0;  // records of a log in a row that have times

@@ -37,7 +37,6 @@ constexpr auto kHeldFor = std::chrono::seconds(5);  // of the clock
 constexpr double kMostly = 0.8;                     // of the lost time
 constexpr double kPhasePercent = 30;                // of the time: too much for a checkpoint
 constexpr std::int64_t kEpoch = 50;                 // steps, at least
-constexpr double kEpochCost = 0.35;   // share of the time that a recurring pause may cost
 constexpr double kLoaderCost = 0.12;  // the same, where it is mostly the start of a loader
 constexpr std::int64_t kEarly = 64;   // steps of an attempt
 constexpr double kEarlyRatio = 9;
@@ -320,6 +319,7 @@ class StepSpike final : public Rule {
             .checkpoint = candidate.checkpoint,
             .loader_started = candidate.loader_started || step.opens_epoch,
             .done = candidate.done,
+            .resized = step.resized,
             .round = candidate.round};
   }
 
@@ -387,7 +387,7 @@ class StepSpike final : public Rule {
     const bool pause = latest.checkpoint == 0 && may_be_pause(track, latest);
     // Some optimizers do more work every so many steps.
     if (latest.in_optimizer() >= kMostly * latest.lost()) return 100;
-    return may_be_epoch && pause ? 100 * kEpochCost : params_.warning_percent;
+    return may_be_epoch && pause ? 100 * ScheduledPauses::Cost::kMost : params_.warning_percent;
   }
   // Between two steps. A log does not show where the time went.
   static bool may_be_pause(const Track& track, const Spike& spike) {
@@ -410,7 +410,7 @@ class StepSpike final : public Rule {
     const bool phase =
         of_log && !saves && !cost.loader && cost.again && cost.share >= kPhasePercent / 100;
     const double most = phase                                ? 1
-                        : (of_log && !saves) || cost.between ? kEpochCost
+                        : (of_log && !saves) || cost.between ? ScheduledPauses::Cost::kMost
                         : cost.loader                        ? kLoaderCost
                                                              : params_.warning_percent / 100;
     if (candidate.marked || (cost.expected && cost.share < most)) {
@@ -442,8 +442,10 @@ class StepSpike final : public Rule {
                        worst.lost() < kEarlySeconds;
     const bool pause = !episode.expected && may_be_pause(track, worst) &&
                        is_long_pause(worst.lost(), worst.usual) && track.long_pauses < 2;
+    // The first step of another size compiles, or starts a loader.
     const bool severe = worst.lost() >= params_.warning_seconds &&
-                        worst.ratio() >= params_.warning_ratio && !early && !pause;
+                        worst.ratio() >= params_.warning_ratio && !early && !pause &&
+                        !worst.resized;
     const double least = params_.info_seconds * (track.origin == Origin::profiler ? kRecord : 1);
     out.fires({.key = track.key,
                .at = spike.end,
@@ -512,7 +514,7 @@ class StepSpike final : public Rule {
 const RuleSpec& rule() {
   static const RuleSpec spec = make_spec<StepSpike, Params>(
       {.id = "step_spike",
-       .version = 7,
+       .version = 8,
        .scope = Scope::rank,
        .summary = "A step takes far longer than the others, once, repeatedly or at a fixed "
                   "interval.",

@@ -121,6 +121,7 @@ struct Step {
   bool restarts = false;       // the first of all of an attempt that is not the first
   bool estimated = false;      // of a log: nothing says when it ended
   bool weak = false;           // of a log: of an epoch, or of records of which nothing says when
+  bool resized = false;        // of a log: its size differs from that of the stage so far
   bool opens_epoch = false;    // numbers begin anew; what came before is no part of the iteration
   // In spans that were read before the step, in all since the step before; zero if not written.
   Nanos forward{};
@@ -160,6 +161,7 @@ struct Step {
     io(restarts);
     io(estimated);
     io(weak);
+    io(resized);
     io(opens_epoch);
     io(forward);
     io(backward);

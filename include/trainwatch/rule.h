@@ -140,6 +140,10 @@ class NodeActivity {
   // How far apart the last two samples until `time` are, to the second; zero if there are not two
   // within five minutes.
   virtual Nanos sampling_interval(SubjectId rank, Time time) const = 0;
+  // Whether the node did something in [from, to]: the load of its GPUs changed from sample to
+  // sample, which it does not where kernels wait for each other or nothing runs, or its cores
+  // waited for its disks for a fifth of the time.
+  virtual bool is_at_work(SubjectId rank, Time from, Time to) const = 0;
 };
 
 // The checkpoint files that jobs write.

@@ -166,7 +166,7 @@ void Attempt::close(const StagePaces& paces, std::uint32_t second, bool all, Clo
     for (Solo& solo : solos_) {
       const bool counts = &solo == &solos_.front();
       while (solo.iterations.oldest() != nullptr) {
-        const JobIteration& iteration = solo.iterations.close_oldest(solo.paces.latest());
+        const JobIteration& iteration = solo.iterations.close_oldest(solo.paces);
         if (counts) closed(iteration);
       }
     }
@@ -174,7 +174,7 @@ void Attempt::close(const StagePaces& paces, std::uint32_t second, bool all, Clo
   }
   while (const JobIteration* const oldest = common_.oldest()) {
     if (!all && !is_complete(*oldest, second)) return;
-    closed(common_.close_oldest(paces.latest()));
+    closed(common_.close_oldest(paces));
     if (common_.is_apart() && ranks_.size() > 1) return split();
   }
 }

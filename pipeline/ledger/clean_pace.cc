@@ -126,9 +126,8 @@ bool CleanPace::is_natural(double pace, bool phases) const {
   return now <= before + 3 * std::sqrt(before * (1 - before) / n) + 2 / n;
 }
 
-double CleanPace::usual_wait(double wait, double step) {
+void CleanPace::learn_wait(double wait, double step) {
   if (wait <= kNoWait * step) idle_.add(wait);
-  return usual_wait_of(wait);
 }
 
 double CleanPace::usual_wait_of(double wait) const {

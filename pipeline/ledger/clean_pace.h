@@ -43,8 +43,9 @@ class CleanPace {
   // this job does: accumulation, two tasks. Without phases (`phases` false) a rare one may as well
   // be a pause, so three must have come early.
   bool is_natural(double pace, bool phases) const;
-  // The part of a wait in a step of `step` seconds that nobody would mind. Learns from it.
-  double usual_wait(double wait, double step);
+  // Of a step of `step` seconds.
+  void learn_wait(double wait, double step);
+  // The part of a wait that nobody would mind.
   double usual_wait_of(double wait) const;
   // A clean iteration consisted of this.
   void remember(const Usual& parts);

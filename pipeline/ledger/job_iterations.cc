@@ -33,10 +33,6 @@ std::uint32_t IterationContext::old_steps(const JobIteration& iteration) const {
       std::clamp<std::int64_t>(old, 0, std::int64_t{iteration.last.steps}));
 }
 
-StageHistory::Place IterationContext::place_of(const JobIteration& iteration) const {
-  return stages->at(iteration.end);
-}
-
 double JobIterations::scale_of(const JobIteration& iteration) const {
   const double work = iteration.last.work > 0 ? iteration.last.work : work_;
   return iteration.last.steps * work;
@@ -117,7 +113,7 @@ void JobIterations::amend_wait(SubjectId rank, std::int64_t number, double wait)
   }
 }
 
-const JobIteration& JobIterations::close_oldest(const CleanPace& pace) {
+const JobIteration& JobIterations::close_oldest(const StagePaces& paces) {
   assert(!open_.empty());
   auto node = open_.extract(open_.begin());
   JobIteration& iteration = node.mapped();
@@ -130,6 +126,7 @@ const JobIteration& JobIterations::close_oldest(const CleanPace& pace) {
   if (iteration.seen > 1) {
     if (barriers_.learn(iteration, length)) noises_.clear();
     learn_noise(iteration);
+    const CleanPace& pace = paces.latest();
     learn_apart(iteration, pace.known() ? pace.clean() : length);
   }
   last_scale_ = scale_of(iteration);
@@ -202,18 +199,17 @@ JobIterations::Residual JobIterations::residual(const CleanPace& pace,
 }
 
 // Learns what waits are usual.
-double JobIterations::usual_wait(CleanPace& pace, const JobIteration& iteration,
-                                 double left) const {
+void JobIterations::learn_wait(CleanPace& pace, const JobIteration& iteration, double left) const {
   const RankIteration& said = iteration.last;
   const double step = left / said.steps;
   const double work = said.work > 0 ? said.work : work_;
   const double clean = pace.known() ? std::min(step, pace.clean() * work) : step;
-  return pace.usual_wait(said.wait, std::max(clean, step - said.wait));
+  pace.learn_wait(said.wait, std::max(clean, step - said.wait));
 }
 
 // The first iterations of a stage together: their median forgives those that are slow. False: there
 // are too few.
-bool JobIterations::learn_first(StagePaces& stages, const IterationContext& context, bool all) {
+bool JobIterations::learn_first(CleanPace& pace, const IterationContext& context, bool all) {
   const std::uint32_t stage = context.place_of(held_.begin()->second).stage;
   std::vector<JobIteration*> first;
   std::vector<double> works;
@@ -223,7 +219,6 @@ bool JobIterations::learn_first(StagePaces& stages, const IterationContext& cont
     if (iteration.last.work > 0) works.push_back(iteration.last.work);
   }
   if (first.size() < CleanPace::kNeeded && first.size() == held_.size() && !all) return false;
-  CleanPace& pace = stages.of(stage);
   const double usual = !works.empty() ? median_of(std::move(works)) : stage == 0 ? 1 : work_;
   Time cut = cut_;
   std::vector<double> paces;
@@ -232,7 +227,7 @@ bool JobIterations::learn_first(StagePaces& stages, const IterationContext& cont
     if (iteration.last.work <= 0) iteration.last.work = usual * context.place_of(iteration).work;
     if (cut == kNoTime) cut = iteration.begin == kNoTime ? iteration.end : iteration.begin;
     const double length = seconds_between(cut, iteration.end);
-    usual_wait(pace, iteration, length);
+    learn_wait(pace, iteration, length);
     const Residual rest = residual(pace, iteration, length);
     paces.push_back(rest.left / (iteration.last.steps * iteration.last.work));
     cut = std::max(cut, iteration.end);
@@ -249,10 +244,13 @@ void JobIterations::settle(StagePaces& paces, const IterationContext& context, T
                            bool all, std::vector<Booked>& out) {
   while (!held_.empty()) {
     const JobIteration& oldest = held_.begin()->second;
-    const bool known = paces.of(context.place_of(oldest).stage).known();
-    if (!known && !learn_first(paces, context, all)) return;
-    const bool due = all || oldest.end + kSettle <= latest || held_.size() > kMostOpen;
-    if (!due || !settle_oldest(paces, context, all || held_.size() > kMostOpen, out)) return;
+    const bool many = all || held_.size() > kMostOpen;
+    const bool due = many || oldest.end + kSettle <= latest;
+    if (!due && booked_ > 0) return;
+    const StageHistory::Place place = context.place_of(oldest);
+    CleanPace& pace = paces.of(place.stage);
+    if (!pace.known() && !learn_first(pace, context, all)) return;
+    if (!due || !settle_oldest(pace, place, context, many, out)) return;
   }
 }
 
@@ -364,11 +362,10 @@ void JobIterations::note_booked(const JobIteration& iteration) {
 }
 
 // False: the cause of what it lost may still be read.
-bool JobIterations::settle_oldest(StagePaces& paces, const IterationContext& context, bool all,
+bool JobIterations::settle_oldest(CleanPace& pace, const StageHistory::Place& place,
+                                  const IterationContext& context, bool all,
                                   std::vector<Booked>& out) {
   JobIteration& iteration = held_.begin()->second;
-  const StageHistory::Place place = context.place_of(iteration);
-  CleanPace& pace = paces.of(place.stage);
   RankIteration& said = iteration.last;
   const double logged = said.work;
   if (logged <= 0) said.work = work_ * place.work;
@@ -376,12 +373,10 @@ bool JobIterations::settle_oldest(StagePaces& paces, const IterationContext& con
   const Time cut_before = cut_;
   if (cut_ == kNoTime) begin_book(pace, context, iteration, booked.parts);
   const double length = seconds_between(cut_, iteration.end);
-  if (learnt_ == 0 && !front_learnt_) {
-    usual_wait(pace, iteration, length);
-    pace.learn(residual(pace, iteration, length).left / scale_of(iteration));
-    front_learnt_ = true;
-  }
+  const bool is_new = learnt_ == 0 && !std::exchange(front_learnt_, true);
+  if (is_new) learn_wait(pace, iteration, length);
   Residual rest = residual(pace, iteration, length);
+  if (is_new) pace.learn(rest.left / scale_of(iteration));
   Excess excess = excess_of(pace, context, iteration, rest);
   if (!judge(context, iteration, rest, all, excess)) {
     cut_ = cut_before;

@@ -58,7 +58,9 @@ struct IterationContext {
   const LossJudge* judge = nullptr;  // null: the steps are all there is
 
   // In which stage the iteration was.
-  StageHistory::Place place_of(const JobIteration& iteration) const;
+  StageHistory::Place place_of(const JobIteration& iteration) const {
+    return stages->at(iteration.end);
+  }
   // How many steps of this iteration an earlier attempt had ended.
   std::uint32_t old_steps(const JobIteration& iteration) const;
 };
@@ -113,7 +115,7 @@ class JobIterations {
   }
   std::size_t held_count() const { return held_.size(); }
   // Nothing more of it is expected. Returns it; valid until the next call.
-  const JobIteration& close_oldest(const CleanPace& pace);
+  const JobIteration& close_oldest(const StagePaces& paces);
   // Cuts what is closed, up to `latest`, the time of the last evidence; `all`: everything. Appends
   // to `out`.
   void settle(StagePaces& paces, const IterationContext& context, Time latest, bool all,
@@ -175,13 +177,13 @@ class JobIterations {
   ByNumber::iterator begin_iteration(std::int64_t number);
   void learn_noise(JobIteration& iteration);
   void learn_apart(const JobIteration& iteration, double length);
-  bool learn_first(StagePaces& paces, const IterationContext& context, bool all);
+  bool learn_first(CleanPace& pace, const IterationContext& context, bool all);
   Residual residual(const CleanPace& pace, const JobIteration& iteration, double length) const;
-  double usual_wait(CleanPace& pace, const JobIteration& iteration, double left) const;
+  void learn_wait(CleanPace& pace, const JobIteration& iteration, double left) const;
   void begin_book(const CleanPace& pace, const IterationContext& context,
                   const JobIteration& iteration, PartSeconds& parts);
-  bool settle_oldest(StagePaces& paces, const IterationContext& context, bool all,
-                     std::vector<Booked>& out);
+  bool settle_oldest(CleanPace& pace, const StageHistory::Place& place,
+                     const IterationContext& context, bool all, std::vector<Booked>& out);
   CleanPace::Usual usual_of(const JobIteration& iteration) const;
   Growth growth(const CleanPace& pace, const IterationContext& context,
                 const JobIteration& iteration, double excess) const;

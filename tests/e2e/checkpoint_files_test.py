@@ -45,7 +45,7 @@ class CheckpointFilesTest(harness.JobTest):
     def test_without_the_files_nobody_knows(self):
         timeline(self.directory)
         self.assertEqual(self.alerts(), [("step_spike", 254, "warning", "host_pause"),
-                                         ("stall", 407, "info", "unattributed")])
+                                         ("stall", 407, "info", "host_pause")])
 
     def test_with_the_files(self):
         for step, end in timeline(self.directory).items():
@@ -57,7 +57,7 @@ class CheckpointFilesTest(harness.JobTest):
         for step, end in timeline(self.directory).items():
             checkpoint(os.path.join(self.directory, "checkpoints", "step_%d.pt" % step), end - 100)
             checkpoint(os.path.join(self.directory, "log_%d.csv" % step), end - 0.05)
-        self.assertEqual([cause for _, _, _, cause in self.alerts()], ["host_pause", "unattributed"])
+        self.assertEqual([cause for _, _, _, cause in self.alerts()], ["host_pause", "host_pause"])
 
 
 if __name__ == "__main__":

@@ -279,6 +279,7 @@ std::optional<Step> LoggedSteps::close(Lane& lane, SubjectId subject) {
   step.origin = Origin::log;
   step.attempt = lane.attempt;
   step.weak = lane.is_weak();
+  step.resized = lane.stages.change().ratio != 1;
   std::int64_t span = step.opens_attempt ? lane.span : read.step - lane.number;
   if (step.opens_epoch) span = lane.steps;
   if (span > 1) {

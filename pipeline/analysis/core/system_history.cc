@@ -193,6 +193,31 @@ Nanos SystemHistory::longest_silence(SubjectId subject, Time from, Time to) cons
   return std::chrono::seconds(std::max(longest, last - silent_since));
 }
 
+bool SystemHistory::is_at_work(SubjectId subject, Time from, Time to) const {
+  constexpr double kOtherLoad = 3;  // percentage points, of all GPUs
+  constexpr double kOften = 0.25;   // of the samples
+  constexpr std::int64_t kFewestSamples = 10;
+  constexpr double kWaits = 20;  // percent of the time
+  const UsageSeconds* const node = find(subject);
+  if (node == nullptr) return false;
+  std::optional<double> before;
+  std::int64_t samples = 0;
+  std::int64_t changes = 0;
+  const std::int64_t last = std::min(second_of(to), node->newest());
+  for (std::int64_t i = std::max(second_of(from), node->oldest()); i <= last; ++i) {
+    const UsageSecond* const second = node->find(i);
+    if (second == nullptr || second->gpu_count == 0) continue;
+    const double load = second->gpu_sum / second->gpu_count;
+    ++samples;
+    if (before && std::abs(load - *before) > kOtherLoad) ++changes;
+    before = load;
+  }
+  const auto often = kOften * static_cast<double>(samples);
+  if (samples >= kFewestSamples && static_cast<double>(changes) >= often) return true;
+  const SystemUsage mean = usage(subject, from, to);
+  return std::max(mean.io_wait.value_or(0), mean.io_pressure.value_or(0)) >= kWaits;
+}
+
 Nanos SystemHistory::sampling_interval(SubjectId subject, Time time) const {
   constexpr std::int64_t kFarthest = 300;
   const UsageSeconds* const node = find(subject);

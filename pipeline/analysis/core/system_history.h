@@ -56,6 +56,7 @@ class SystemHistory final : public NodeActivity {
   bool is_sampled(SubjectId subject) const override { return find(subject) != nullptr; }
   Nanos longest_silence(SubjectId subject, Time from, Time to) const override;
   Nanos sampling_interval(SubjectId subject, Time time) const override;
+  bool is_at_work(SubjectId subject, Time from, Time to) const override;
 
   std::size_t most_nodes() const { return most_rows_ / kFewestRows; }
   std::uint64_t nodes_dropped() const { return dropped_; }

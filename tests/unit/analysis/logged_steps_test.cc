@@ -50,6 +50,17 @@ class LoggedStepsTest : public testing::Test {
   bool of_epoch_ = false;
 };
 
+TEST_F(LoggedStepsTest, AStepOfAnotherSizeIsKnownAsOne) {
+  for (int step = 1; step <= 40; ++step, now_ += milliseconds(500)) {
+    Scalar size = scalar("batch_size", ScalarKind::step_size, step, step < 31 ? 64 : 128);
+    size.ends_record = false;
+    (void)steps_.on(size);
+    const auto made = duration(step, 0.5);
+    ASSERT_TRUE(made) << step;
+    EXPECT_EQ(made->resized, step == 31 || step == 32) << step << ": the third confirms a stage";
+  }
+}
+
 TEST_F(LoggedStepsTest, ALaunchBeginsAnAttemptWhoseNumbersGoOn) {
   for (int step = 1; step <= 50; ++step, now_ += milliseconds(500)) (void)duration(step, 0.5);
   steps_.launched(rank());
