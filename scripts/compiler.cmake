@@ -18,7 +18,6 @@ add_compile_options($<$<CONFIG:Release>:-D_FORTIFY_SOURCE=3>)
 add_compile_definitions($<$<CONFIG:Debug>:_GLIBCXX_ASSERTIONS>)  # release: only where input enters
 add_compile_options($<$<AND:$<CONFIG:Release>,$<CXX_COMPILER_ID:GNU>>:-ftrivial-auto-var-init=zero>)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
-  add_compile_options($<$<CONFIG:Release>:-fcf-protection=full>)
   # Objects of some hundred bytes are zeroed by plain stores: "rep stos" takes longer to begin than they take.
   add_compile_options(
     $<$<AND:$<CONFIG:Release>,$<CXX_COMPILER_ID:GNU>>:-mmemset-strategy=unrolled_loop:512:noalign,libcall:-1:noalign>)

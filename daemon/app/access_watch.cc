@@ -27,6 +27,13 @@ std::string stamp_of(const std::vector<std::string>& files) {
   return stamp;
 }
 
+// Whether `now` asks for less than `before`.
+bool lets_in_more(const Access& before, const Access& now) {
+  const bool no_login = before.needs_login() && !now.needs_login();
+  const bool no_tls = before.tls != nullptr && now.tls == nullptr;
+  return no_login || no_tls;
+}
+
 }  // namespace
 
 AccessWatch::AccessWatch(boost::asio::io_context& net, const WebConfig& web,
@@ -35,6 +42,7 @@ AccessWatch::AccessWatch(boost::asio::io_context& net, const WebConfig& web,
       web_(web),
       changed_(std::move(changed)),
       files_(loaded.files),
+      access_(loaded.access),
       digest_(loaded.digest) {
   std::promise<void> ended;
   end_ = ended.get_future();
@@ -52,6 +60,7 @@ void AccessWatch::look() {
   if (stamp == stamp_ && reason_.empty()) return;
   stamp_ = std::move(stamp);
   auto loaded = load_access(web_);
+  if (loaded && waits(*loaded)) return stamp_.clear();
   const std::string reason = loaded ? std::string() : loaded.error().message;
   const bool mended = loaded && !reason_.empty();
   if (loaded && loaded->files != files_) {
@@ -61,9 +70,20 @@ void AccessWatch::look() {
   const bool news = loaded ? mended || loaded->digest != digest_ : reason != reason_;
   reason_ = reason;
   if (loaded) digest_ = loaded->digest;
+  if (loaded) access_ = loaded->access;
   if (!news) return;
   boost::asio::post(net_,
                     [this, loaded = std::move(loaded)]() mutable { changed_(std::move(loaded)); });
+}
+
+bool AccessWatch::waits(const LoadedAccess& loaded) {
+  if (!lets_in_more(*access_, *loaded.access)) {
+    open_digest_.clear();
+    return false;
+  }
+  const auto now = std::chrono::steady_clock::now();
+  if (std::exchange(open_digest_, loaded.digest) != loaded.digest) open_since_ = now;
+  return now - open_since_ < kSettles;
 }
 
 void AccessWatch::request_stop() {

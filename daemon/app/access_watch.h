@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads the web configuration file, and the certificates that it names, again whenever one of them
-// changes: its content, or the file to which a name or a link leads. On a thread of its own, as
-// they may lie on a network file system that hangs.
+// changes: its content, or the file to which a name or a link leads. What would let in more than
+// before must stay the same for a while first: a file that is being written is empty, or ends
+// early. On a thread of its own, as they may lie on a network file system that hangs.
 #pragma once
 
 #include <boost/asio/io_context.hpp>
 #include <chrono>
 #include <functional>
 #include <future>
+#include <memory>
 #include <string>
 #include <thread>
 
@@ -19,6 +21,7 @@ namespace trainwatch {
 class AccessWatch {
  public:
   static constexpr std::chrono::milliseconds kInterval{500};
+  static constexpr std::chrono::seconds kSettles{5};
 
   // What has been read, or why it cannot be used; the same reason is not reported twice.
   using Changed = std::function<void(Result<LoadedAccess>)>;
@@ -35,12 +38,16 @@ class AccessWatch {
 
  private:
   void look();
+  bool waits(const LoadedAccess& loaded);
 
   boost::asio::io_context& net_;
   WebConfig web_;
   Changed changed_;
   std::vector<std::string> files_;
-  std::string digest_;  // of what is in use
+  std::shared_ptr<const Access> access_;  // in use
+  std::string digest_;                    // of it
+  std::string open_digest_;               // of what would let in more
+  std::chrono::steady_clock::time_point open_since_{};
   std::string stamp_;   // of `files_` when they were read
   std::string reason_;  // why they could not be used, if so
   boost::asio::io_context own_{1};

@@ -375,6 +375,7 @@ void EngineThread::keep(KeptDelivery kept) {
       impl.pipeline.acknowledge(kept.name, kept.seq);
     }
     impl.commit();
+    if (kept.stored) kept.stored();
   });
 }
 

@@ -96,6 +96,7 @@ class EngineThread {
   // For any thread. Stores the position of a named subscriber, with the next successful commit.
   void acknowledge(const std::string& name, std::uint64_t seq);
   // For any thread. Stores what a receiver of notifications has got, in one commit; or silences.
+  // Calls kept.stored on this thread.
   void keep(KeptDelivery kept);
   // For any thread. What is wrong with notifying, for self-alerts, until the next call.
   void notify_conditions(std::vector<SelfCondition> conditions);

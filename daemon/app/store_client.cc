@@ -32,8 +32,12 @@ AlertStoreClient store_client(boost::asio::io_context& net,
   client.acknowledge = [&engine](const std::string& name, std::uint64_t seq) {
     if (engine != nullptr) engine->acknowledge(name, seq);
   };
-  client.keep = [&engine](KeptDelivery kept) {
-    if (engine != nullptr) engine->keep(std::move(kept));
+  client.keep = [&engine, &net](KeptDelivery kept) {
+    if (engine == nullptr) return;
+    if (kept.stored) {
+      kept.stored = [&net, stored = std::move(kept.stored)] { boost::asio::post(net, stored); };
+    }
+    engine->keep(std::move(kept));
   };
   return client;
 }

@@ -16,6 +16,8 @@
 #include <boost/beast/http/read.hpp>
 #include <boost/beast/http/write.hpp>
 #include <boost/beast/ssl/ssl_stream.hpp>
+#include <optional>
+#include <tuple>
 #include <utility>
 
 #include "daemon/http_client/tls_context.h"
@@ -31,6 +33,7 @@ constexpr auto kAsTuple = asio::as_tuple(asio::use_awaitable);
 
 constexpr std::size_t kMostAddresses = 4;
 constexpr std::uint32_t kMostHeaderBytes = 16384;
+constexpr int kMostInterim = 8;  // responses before the one that counts
 
 std::string error_text(const error_code& error) {
   if (error == beast::error::timeout) return "timed out";
@@ -38,7 +41,15 @@ std::string error_text(const error_code& error) {
   return error.message();
 }
 
-ReceivedResponse response_of(http::response_parser<http::string_body>& parser) {
+using Parser = http::response_parser<http::string_body>;
+
+// "100 Continue", "103 Early Hints": another response to the same request follows.
+bool is_interim(const Parser& parser) {
+  return parser.is_header_done() &&
+         http::to_status_class(parser.get().result_int()) == http::status_class::informational;
+}
+
+ReceivedResponse response_of(Parser& parser) {
   auto& message = parser.get();
   ReceivedResponse reply;
   reply.status = static_cast<int>(message.result_int());
@@ -84,22 +95,34 @@ class ConnectionOver final : public ClientConnection {
   }
 
   asio::awaitable<Exchange> exchange(const Request& request) override {
+    // What has come since the last response answers no request of ours. Before the first one it may
+    // be what TLS sends after its handshake.
+    error_code unknown;
+    if (std::exchange(used_, true) && tcp().socket().available(unknown) > 0)
+      co_return Exchange{failed("unasked for data from", "closed"), false, true};
     tcp().expires_after(options_.limits.send);
     const auto [unsent, written] = co_await http::async_write(stream_, request, kAsTuple);
     if (unsent) co_return Exchange{failed("cannot send to", error_text(unsent)), false, true};
     tcp().expires_after(options_.limits.response);
-    http::response_parser<http::string_body> parser;
-    parser.header_limit(kMostHeaderBytes);
-    parser.body_limit(options_.limits.response_bytes);
-    const auto [error, size] = co_await http::async_read(stream_, buffer_, parser, kAsTuple);
+    std::optional<Parser> parser;
+    error_code error;
+    int interim = 0;
+    do {
+      parser.emplace();
+      parser->header_limit(kMostHeaderBytes);
+      parser->body_limit(options_.limits.response_bytes);
+      std::tie(error, std::ignore) = co_await http::async_read(stream_, buffer_, *parser, kAsTuple);
+    } while (!error && is_interim(*parser) && ++interim <= kMostInterim);
     tcp().expires_never();
     // The status counts even if the rest does not come.
-    if (!parser.is_header_done()) {
-      const bool no_answer = !parser.got_some() && error != beast::error::timeout;
-      co_return Exchange{failed("no response from", error_text(error)), false, no_answer};
+    if (!parser->is_header_done() || is_interim(*parser)) {
+      const bool silent = !parser->got_some() && interim == 0;
+      const bool no_answer = silent && error != beast::error::timeout;
+      const std::string why = error ? error_text(error) : "only interim ones came";
+      co_return Exchange{failed("no response from", why), false, no_answer};
     }
-    const bool reusable = !error && parser.keep_alive();
-    co_return Exchange{response_of(parser), reusable, false};
+    const bool reusable = !error && parser->keep_alive() && buffer_.size() == 0;
+    co_return Exchange{response_of(*parser), reusable, false};
   }
 
   void close() override { tcp().close(); }
@@ -141,6 +164,7 @@ class ConnectionOver final : public ClientConnection {
   const HttpClientOptions& options_;
   std::shared_ptr<asio::ssl::context> context_;
   Stream stream_;
+  bool used_ = false;
   beast::flat_buffer buffer_{2 * std::size_t{kMostHeaderBytes}};
 };
 

@@ -9,7 +9,7 @@ namespace trainwatch {
 
 std::optional<std::chrono::seconds> parse_retry_after(const std::string& header,
                                                       std::chrono::system_clock::time_point now) {
-  constexpr std::uint32_t kMost = 86400;  // whoever asks for more gets no answer before either
+  constexpr std::uint32_t kMost = 3600;  // an alert of yesterday is of no use to anybody
   const char* const end = header.data() + header.size();
   std::uint32_t seconds = 0;
   const auto [stop, failure] = std::from_chars(header.data(), end, seconds);

@@ -29,6 +29,8 @@ struct KeptDelivery {
   std::uint64_t seq = 0;  // it needs nothing up to this one any more
   Notes notes;            // see Commit
   bool forget = false;    // the receiver is gone
+  // Called on the net thread once it is stored, or cannot be. May be empty.
+  std::function<void()> stored{};
 };
 
 struct AlertStoreClient {

@@ -214,6 +214,14 @@ std::vector<SelfCondition> Notifier::conditions() const {
   std::vector<SelfCondition> found;
   const auto now = Receiver::Clock::now();
   for (const auto& [name, entry] : receivers_) {
+    if (const auto refusals = entry.receiver->recent_refusals(now)) {
+      found.push_back({"notification_refused", name, Severity::warning,
+                       static_cast<double>(refusals->lost), "notifications",
+                       "receiver " + name + " refused " + std::to_string(refusals->lost) +
+                           " notifications, which are lost: " + refusals->why,
+                       "Look into the log of trainwatch for what the receiver says, and check its "
+                       "type."});
+    }
     const auto since = entry.receiver->failing_since();
     if (!since || now - *since < kFailsFor) continue;
     const auto minutes = std::chrono::duration_cast<std::chrono::minutes>(now - *since).count();

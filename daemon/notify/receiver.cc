@@ -19,9 +19,10 @@ constexpr std::size_t kAlertsOfRequest = 64;  // as Prometheus sends them
 constexpr int kReadAtOnce = 1000;             // of the log, before others have their turn
 constexpr std::chrono::milliseconds kStoreEvery{100};
 
-// A definite no: sending the same again would not help.
+// It is about this notification: the same again would not help. All others may pass: a token that
+// has expired, a path that is being deployed, a proxy.
 bool is_refusal(int status) {
-  return status >= 400 && status < 500 && status != 408 && status != 429;
+  return status == 400 || status == 413 || status == 422;
 }
 
 HttpTarget endpoint_of(const ReceiverConfig& config, const HttpTarget& target) {
@@ -56,7 +57,8 @@ Receiver::Receiver(const ReceiverSurroundings& surroundings, ReceiverConfig conf
       retry_timer_(surroundings.io),
       store_timer_(surroundings.io),
       backoff_(std::random_device{}()),
-      stored_(position.seq) {
+      stored_(position.seq),
+      confirmed_(position.seq) {
   if (config_.type == ReceiverType::alertmanager) alertmanager_.emplace(base_url_, config_.resend);
 }
 
@@ -99,7 +101,7 @@ void Receiver::tick() {
 }
 
 void Receiver::pump() {
-  if (!started_ || client_.busy() || waits_) return;
+  if (!started_ || client_.busy() || waits_ || waits_for_store_) return;
   if (bodies_.empty()) gather();
   send_next();
 }
@@ -155,8 +157,18 @@ std::string Receiver::body_of(const Notification& notification) const {
   return otlp_log_request(notification, otlp_resource(base_url_), base_url_, surroundings_.now());
 }
 
+// Its begin would come after its end if the process were killed now.
+bool Receiver::must_store_first() const {
+  return !alertmanager_ && confirmed_ < position_ &&
+         std::ranges::any_of(batch_, [](const Notification& each) { return each.ends; });
+}
+
 void Receiver::send_next() {
   if (bodies_.empty()) return;
+  if (must_store_first()) {
+    waits_for_store_ = true;
+    return store();
+  }
   HttpPost post{.body = bodies_.front()};
   if (!alertmanager_) {
     post.headers.emplace_back("Idempotency-Key", batch_.front().idempotency_key());
@@ -174,7 +186,7 @@ void Receiver::answered(const Result<ReceivedResponse>& response, Clock::time_po
     ++counters_.sent;
   } else if (is_refusal(status)) {
     ++counters_.failed;
-    counters_.refused += std::max<std::size_t>(batch_.size(), 1);
+    note_refusal(status);
     surroundings_.log.error("a receiver refuses a notification, which is lost",
                             {{"receiver", config_.name},
                              {"status", std::to_string(status)},
@@ -197,6 +209,27 @@ void Receiver::answered(const Result<ReceivedResponse>& response, Clock::time_po
   bodies_.erase(bodies_.begin());
   if (bodies_.empty()) delivered();
   pump();
+}
+
+// A refused notification about refusals makes no other one.
+void Receiver::note_refusal(int status) {
+  const std::size_t lost = std::max<std::size_t>(batch_.size(), 1);
+  counters_.refused += lost;
+  const bool of_itself = !batch_.empty() && std::ranges::all_of(batch_, [](const auto& each) {
+    return each.alert->shown.rule.starts_with("_self/");
+  });
+  if (of_itself) return;
+  const auto now = Clock::now();
+  if (!recent_refusals(now)) refusals_ = Refusals{};
+  refusals_->lost += lost;
+  refusals_->latest = now;
+  refusals_->why = "status " + std::to_string(status) + " from " + target_.authority();
+}
+
+std::optional<Receiver::Refusals> Receiver::recent_refusals(Clock::time_point now) const {
+  constexpr auto kRecently = std::chrono::minutes(10);
+  if (refusals_ && now - refusals_->latest > kRecently) return std::nullopt;
+  return refusals_;
 }
 
 void Receiver::delivered() {
@@ -239,8 +272,15 @@ void Receiver::store_soon() {
 void Receiver::store() {
   last_stored_ = Clock::now();
   stored_ = position_;
-  surroundings_.store.keep(
-      {std::string(kReceiverPrefix) + config_.name, position_, std::exchange(notes_, {}), false});
+  auto stored = [this, seq = position_, alive = std::weak_ptr(alive_)] {
+    if (alive.expired()) return;
+    confirmed_ = std::max(confirmed_, seq);
+    if (std::exchange(waits_for_store_, false)) pump();
+  };
+  surroundings_.store.keep({.name = std::string(kReceiverPrefix) + config_.name,
+                            .seq = position_,
+                            .notes = std::exchange(notes_, {}),
+                            .stored = std::move(stored)});
 }
 
 }  // namespace trainwatch

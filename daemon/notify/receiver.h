@@ -2,8 +2,9 @@
 // Notifies one receiver: reads the log of alerts from the receiver's position, sends what it should
 // know, one request at a time, and moves the position on once it has it. Net thread only.
 //
-// Position and heard alerts are stored together after each delivery, so that a restart repeats at
-// most the request that was underway, with the same idempotency key. A receiver that is down holds
+// Position and heard alerts are stored together soon after each delivery. A restart repeats at most
+// what was delivered since, with the same idempotency keys; an alert's end is sent only once its
+// begin was stored, so that no alert begins again after its end. A receiver that is down holds
 // nobody else up: what it misses waits in the log.
 #pragma once
 
@@ -87,6 +88,14 @@ class Receiver {
   // Since the first failure in a row; none: it works.
   std::optional<Clock::time_point> failing_since() const { return failing_since_; }
   const std::string& last_error() const { return last_error_; }
+  // Notifications that it refused lately, without those about trainwatch itself. None: there were
+  // none in the last ten minutes.
+  struct Refusals {
+    std::uint64_t lost = 0;
+    Clock::time_point latest{};
+    std::string why;
+  };
+  std::optional<Refusals> recent_refusals(Clock::time_point now) const;
 
  private:
   void pump();
@@ -94,9 +103,11 @@ class Receiver {
   bool take(const NotifiedAlertPtr& alert);
   void send_next();
   void answered(const Result<ReceivedResponse>& response, Clock::time_point begun);
+  void note_refusal(int status);
   void delivered();
   void retry(const std::string& why, std::optional<std::chrono::seconds> retry_after);
   void store_soon();
+  bool must_store_first() const;
   bool silenced(const NotifiedAlert& alert) const;
   std::string body_of(const Notification& notification) const;
   std::string note_key(const std::string& id) const;
@@ -122,8 +133,11 @@ class Receiver {
   Backoff backoff_;
   std::optional<Clock::time_point> failing_since_;
   std::string last_error_;
-  std::uint64_t stored_;  // position
-  Notes notes_;           // not stored yet
+  std::optional<Refusals> refusals_;
+  std::uint64_t stored_;     // position that was given to the store
+  std::uint64_t confirmed_;  // position that the store has
+  bool waits_for_store_ = false;
+  Notes notes_;  // not stored yet
   Clock::time_point last_stored_{};
   Counters counters_;
 };

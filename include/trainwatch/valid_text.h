@@ -10,9 +10,18 @@
 
 namespace trainwatch {
 
+// Characters that change how the text around them is laid out: those of the bidirectional
+// algorithm (UAX #9: U+061C, U+200E, U+200F, U+202A to U+202E, U+2066 to U+2069), which mirror the
+// words beside a name, and the separators of lines and paragraphs (U+2028, U+2029).
+constexpr bool changes_layout(std::uint32_t character) {
+  return character == 0x061C || character == 0x200E || character == 0x200F ||
+         (character >= 0x2028 && character <= 0x202E) ||
+         (character >= 0x2066 && character <= 0x2069);
+}
+
 // The length of the UTF-8 sequence of the character at the beginning of `text`; 0 if that is a
-// control character (C0, DEL, C1) or not UTF-8 (RFC 3629: no overlong forms, no surrogates, nothing
-// beyond U+10FFFF).
+// control character (C0, DEL, C1), changes the layout of others, or is not UTF-8 (RFC 3629: no
+// overlong forms, no surrogates, nothing beyond U+10FFFF).
 inline std::size_t printable_prefix(std::string_view text) {
   const auto byte = [&](std::size_t i) {
     return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U;
@@ -22,12 +31,17 @@ inline std::size_t printable_prefix(std::string_view text) {
   if (first < 0x80) return first >= 0x20 && first != 0x7F ? 1 : 0;
   if (first < 0xC2 || first > 0xF4 || !continues(1)) return 0;
   const unsigned second = byte(1);
-  if (first < 0xE0) return first > 0xC2 || second >= 0xA0 ? 2 : 0;  // below U+00A0: C1
+  if (first < 0xE0) {
+    const bool c1 = first == 0xC2 && second < 0xA0;
+    return c1 || changes_layout((first & 0x1FU) << 6U | (second & 0x3FU)) ? 0 : 2;
+  }
   if (!continues(2)) return 0;
   if (first < 0xF0) {
     const bool overlong = first == 0xE0 && second < 0xA0;
     const bool surrogate = first == 0xED && second >= 0xA0;
-    return overlong || surrogate ? 0 : 3;
+    const std::uint32_t character =
+        (first & 0x0FU) << 12U | (second & 0x3FU) << 6U | (byte(2) & 0x3FU);
+    return overlong || surrogate || changes_layout(character) ? 0 : 3;
   }
   const bool overlong = first == 0xF0 && second < 0x90;
   const bool beyond = first == 0xF4 && second >= 0x90;

@@ -34,13 +34,6 @@ class HardeningTest(harness.unittest.TestCase):
         for name in ("__stack_chk_fail", "__memcpy_chk", "__snprintf_chk", "__glibcxx_assert_fail"):
             self.assertIn(name, symbols)
 
-    def test_functions_have_landing_pads(self):
-        if shutil.which("objdump") is None or "X86-64" not in readelf("-h"):
-            self.skipTest("no objdump, or another architecture")
-        code = subprocess.run(["objdump", "-d", "--no-show-raw-insn", harness.binary()], check=True, text=True,
-                              stdout=subprocess.PIPE).stdout
-        self.assertGreater(code.count("endbr64"), 1000)
-
 
 if __name__ == "__main__":
     if shutil.which("readelf") is None:

@@ -83,6 +83,11 @@ class NotifyTest(harness.JobTest):
             process.send_signal(signal.SIGTERM)
             self.assertEqual(process.wait(harness.PATIENCE_SECONDS), 0)
             calls = server.calls()
+        ended = set()
+        for key, alert in calls:
+            self.assertFalse(alert["state"] == "firing" and alert["id"] in ended, "it begins after its end")
+            if alert["state"] == "resolved":
+                ended.add(alert["id"])
         first = {}
         for key, alert in calls:
             first.setdefault(key, (len(first), alert))
@@ -108,14 +113,30 @@ class NotifyTest(harness.JobTest):
                 harness.wait_for(lambda: len({key for key, _ in down.calls()}) == count, "the other one has all, too")
                 self.assertGreater(trainwatch.metric("trainwatch_notifications_failed_total"), 0)
 
-    def test_refused_notifications_are_dropped_and_counted(self):
+    def test_refused_notifications_are_dropped_counted_and_an_alert(self):
         with webhook_server.WebhookServer() as server:
             server.status = 400
             with self.watch(receivers(hook(server))) as trainwatch:
                 spiky_job.SpikyJob(self.directory, 4, 1).write_all()
                 count = len(self.keys())
-                harness.wait_for(lambda: trainwatch.metric("trainwatch_notifications_refused_total") == count, "all refused")
-                self.assertEqual(len(server.calls()), count)
+                harness.wait_for(lambda: trainwatch.metric("trainwatch_notifications_refused_total") >= count, "all refused")
+                harness.wait_for(lambda: "_self/notification_refused" in
+                                 {alert["rule"] for alert in trainwatch.json("/api/v1/alerts?state=firing")["alerts"]}, "it says so")
+                about_jobs = [alert for _, alert in server.calls() if not alert["rule"].startswith("_self/")]
+                self.assertEqual(len(about_jobs), count, "each was sent once")
+
+    def test_what_may_pass_is_kept(self):
+        with webhook_server.WebhookServer() as server:
+            server.status = 401  # a token that has expired
+            with self.watch(receivers(hook(server))) as trainwatch:
+                spiky_job.SpikyJob(self.directory, 4, 1).write_all()
+                count = len(self.keys())
+                harness.wait_for(lambda: len(server.calls()) == 1, "it is tried")
+                server.status = 404  # a service that is being deployed
+                harness.wait_for(lambda: len(server.calls()) == 2, "it is tried again")
+                server.status = 200
+                harness.wait_for(lambda: len({key for key, _ in server.calls()}) == count, "all have arrived")
+                self.assertEqual(trainwatch.metric("trainwatch_notifications_refused_total"), 0)
 
     def test_a_new_receiver_hears_what_fires_and_slack_has_its_own_words(self):
         rules = ["--set=getnext_outlier.recovery=1000"]  # alerts stay

@@ -157,6 +157,17 @@ class TlsTest(harness.JobTest):
             harness.wait_for(lambda: self.curl(trainwatch.url + "/metrics", "-u", "alice:secret")[0] == 200, "it is mended")
             harness.wait_for(lambda: trainwatch.metric("trainwatch_config_last_reload_successful"), "the metric has that, too")
 
+    def test_a_file_that_is_being_written_lets_nobody_in(self):
+        with self.trainwatch(USERS) as trainwatch:
+            anonymous = lambda: self.curl(trainwatch.url + "/metrics")[0]
+            for text in ("", USERS, "# users come later\n", USERS):
+                self.write(text)
+                until = time.monotonic() + 2
+                while time.monotonic() < until:
+                    self.assertEqual(anonymous(), 401, repr(text))
+            self.write("")
+            harness.wait_for(lambda: anonymous() == 200, "it was meant")
+
     def test_files_of_kubernetes(self):
         """A volume: names lead through ..data, which is replaced at once, to a folder that is new each time."""
         volume = os.path.join(self.folder, "volume")

@@ -87,6 +87,41 @@ TEST_F(HttpClientTest, SendsAgainIfAKeptConnectionWasClosed) {
   }
 }
 
+TEST_F(HttpClientTest, ReadsPastInterimResponses) {
+  int requests = 0;
+  TinyHttpServer server([&requests](const std::string&, int) {
+    std::string interim;
+    for (int i = 0; i < requests; ++i)
+      interim += i % 2 == 0 ? "HTTP/1.1 100 Continue\r\n\r\n"
+                            : "HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n";
+    Answer answer = ok(std::to_string(requests++));
+    answer.bytes = interim + answer.bytes;
+    return answer;
+  });
+  HttpClient client(io_, resolver_, options_for(server));
+  for (int i = 0; i < 5; ++i) EXPECT_EQ(post(client, "{}")->body, std::to_string(i));
+}
+
+TEST_F(HttpClientTest, OnlyInterimResponsesAreNone) {
+  TinyHttpServer server([](const std::string&, int) {
+    std::string interim;
+    for (int i = 0; i < 20; ++i) interim += "HTTP/1.1 100 Continue\r\n\r\n";
+    return Answer{interim};
+  });
+  EXPECT_THAT(error_of(post_once(options_for(server))), testing::HasSubstr("only interim"));
+}
+
+TEST_F(HttpClientTest, AResponseTooManyAnswersNoOtherRequest) {
+  TinyHttpServer server([](const std::string& request, int) {
+    const std::string body = request.substr(request.find("\r\n\r\n") + 4);
+    Answer answer = ok(body);
+    answer.bytes += "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nstale";
+    return answer;
+  });
+  HttpClient client(io_, resolver_, options_for(server));
+  for (const std::string body : {"1", "2", "3"}) EXPECT_EQ(post(client, body)->body, body);
+}
+
 TEST_F(HttpClientTest, ReportsStatusAndRetryAfter) {
   TinyHttpServer server([](const std::string&, int) {
     return Answer{"HTTP/1.1 429 Slow\r\nRetry-After: 7\r\nContent-Length: 0\r\n\r\n"};
@@ -266,7 +301,7 @@ TEST(RetryAfterTest, ReadsSecondsAndDates) {
   EXPECT_EQ(parse_retry_after("120", now), 120s);
   EXPECT_EQ(parse_retry_after("Sun, 06 Nov 1994 08:50:07 GMT", now), 30s);
   EXPECT_EQ(parse_retry_after("Sun, 06 Nov 1994 08:40:00 GMT", now), 0s);
-  EXPECT_EQ(parse_retry_after("999999999", now), 86400s);
+  EXPECT_EQ(parse_retry_after("999999999", now), 3600s);
   for (const char* bad : {"", "-1", "soon", "12 s", "99999999999999"}) {
     EXPECT_EQ(parse_retry_after(bad, now), std::nullopt) << bad;
   }

@@ -11,7 +11,8 @@ namespace trainwatch::testing::valid_text_test {
 using namespace std::string_literals;
 
 TEST(ValidText, LeavesPrintableTextAlone) {
-  for (const char* text : {"", "algo-1", "Spät \"x\"", "训练", "🚀 \\ /", "\u00A0"}) {
+  for (const char* text :
+       {"", "algo-1", "Spät \"x\"", "训练", "🚀 \\ /", "\u00A0", "أثر", "\u2027\u202F\u2065"}) {
     EXPECT_TRUE(is_valid_text(text)) << text;
     EXPECT_EQ(valid_text(text), text);
   }
@@ -37,6 +38,11 @@ TEST(ValidText, EscapesControlCharactersAndBytesThatAreNotUtf8) {
       {"\xE2\x82", "\\xe2\\x82"},
       {"\xF0\x9F\x9A", "\\xf0\\x9f\\x9a"},
       {"\x80", "\\x80"},
+      {"a\u202Eb", "a\\xe2\\x80\\xaeb"},  // mirrors what follows
+      {"\u2066", "\\xe2\\x81\\xa6"},
+      {"\u200F", "\\xe2\\x80\\x8f"},
+      {"\u061C", "\\xd8\\x9c"},
+      {"\u2028", "\\xe2\\x80\\xa8"},  // another line
   };
   for (const Case& c : cases) {
     EXPECT_FALSE(is_valid_text(c.text)) << c.valid;
