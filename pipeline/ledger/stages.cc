@@ -2,7 +2,6 @@
 #include "pipeline/ledger/stages.h"
 
 #include <algorithm>
-#include <ranges>
 
 namespace trainwatch {
 
@@ -63,8 +62,8 @@ CleanPace& StagePaces::find_or_make(std::uint32_t stage) {
 const CleanPace& StagePaces::latest() const {
   static const CleanPace none;
   if (paces_.empty()) return none;
-  for (const auto& [stage, pace] : std::views::reverse(paces_)) {
-    if (pace.known()) return pace;
+  for (auto entry = paces_.rbegin(); entry != paces_.rend(); ++entry) {
+    if (entry->second.known()) return entry->second;
   }
   return paces_.rbegin()->second;
 }
