@@ -97,7 +97,7 @@ class EvaluationGrowth final : public Rule {
   }
 
   void judge(Verdicts& out) {
-    const double usual = usual_seconds();
+    const double usual = median_of(first_);
     double shortest = recent_[1].seconds;
     double seconds = 0;
     for (std::size_t i = 1; i <= kRecent; ++i) {
@@ -120,7 +120,6 @@ class EvaluationGrowth final : public Rule {
     lost_ = 0;
     out.clear_all(recent_.back().end);
   }
-  double usual_seconds() const { return median_of(first_); }
 
   Verdict describe(double seconds, double usual, double share) const {
     Verdict verdict;
@@ -148,8 +147,7 @@ class EvaluationGrowth final : public Rule {
                            .take();
     verdict.next =
         "Look for a list of results, losses or figures that is kept from one evaluation to the "
-        "next, "
-        "and for an evaluation set that grows.";
+        "next, and for an evaluation set that grows.";
     return verdict;
   }
 

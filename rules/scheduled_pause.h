@@ -16,7 +16,7 @@
 #include "rules/spike.h"
 #include "trainwatch/state_io.h"
 
-namespace trainwatch::step_spike {
+namespace trainwatch {
 
 class ScheduledPauses {
  public:
@@ -27,6 +27,7 @@ class ScheduledPauses {
   // Call for each step, after cost().
   void add(const Step& step) { steps_.add(step); }
 
+  Time began() const { return began_; }  // the attempt
   // The steps of the attempt so far.
   const RoundSteps& steps() const { return steps_; }
 
@@ -140,8 +141,8 @@ class ScheduledPauses {
   }
 
   RoundSteps steps_;
-  Time began_{};               // the attempt
+  Time began_{};
   std::vector<Pause> latest_;  // the latest first, scheduled or not; kKept at most
 };
 
-}  // namespace trainwatch::step_spike
+}  // namespace trainwatch

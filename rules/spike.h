@@ -6,7 +6,7 @@
 
 #include "trainwatch/event.h"
 
-namespace trainwatch::step_spike {
+namespace trainwatch {
 
 // A slow iteration and what it was compared with. Seconds.
 struct Spike {
@@ -38,4 +38,4 @@ struct Spike {
   double in_optimizer() const { return optimizer - usual_optimizer; }
 };
 
-}  // namespace trainwatch::step_spike
+}  // namespace trainwatch

@@ -15,8 +15,6 @@
 namespace trainwatch::stall {
 namespace {
 
-using step_spike::ScheduledPauses;
-
 struct Params {
   double least_seconds = 10;
 };
@@ -105,13 +103,12 @@ class Stall final : public Rule {
       patience_ = {};
       intervals_ = {};
       timed_ = 0;
-      began_ = step.end();
+      scheduled_.begin_attempt(step.end());
     } else if (last_end_ != kNoTime) {
       intervals_.add(step.end() - last_end_);
     }
     const bool trains = step.is_training();
     timed_ = step.estimated ? 0 : std::min(timed_ + 1, kTimedRecords);
-    if (step.opens_attempt) scheduled_.begin_attempt(step.end());
     if (trains) scheduled_.add(step);
     at_round_ = trains && scheduled_.steps().is_round();
     if (step.pace.warm()) {
@@ -221,7 +218,6 @@ class Stall final : public Rule {
     io(patience_);
     io(finished_);
     io(armed_);
-    io(began_);
     io(timed_);
     io(scheduled_);
     io(at_round_);
@@ -230,12 +226,12 @@ class Stall final : public Rule {
     io(undecided_);
     io(evaluations_);
     io(longest_evaluation_);
-    const bool possible =
-        evaluations_ >= 0 && is_patience(longest_evaluation_) &&
-        undecided_.size() <= kMostUndecided && std::ranges::all_of(undecided_, &Gap::possible) &&
-        std::ranges::all_of(patience_, is_patience) && is_possible(last_end_) &&
-        is_possible(paused_to_) && began_ >= Time{} && timed_ >= 0 && timed_ <= kTimedRecords &&
-        origin_ != Origin::profiler && origin_ < Origin::count_;
+    const bool possible = evaluations_ >= 0 && is_patience(longest_evaluation_) &&
+                          undecided_.size() <= kMostUndecided &&
+                          std::ranges::all_of(undecided_, &Gap::possible) &&
+                          std::ranges::all_of(patience_, is_patience) && is_possible(last_end_) &&
+                          is_possible(paused_to_) && timed_ >= 0 && timed_ <= kTimedRecords &&
+                          origin_ != Origin::profiler && origin_ < Origin::count_;
     if (!possible) io.fail();
   }
 
@@ -318,16 +314,14 @@ class Stall final : public Rule {
   }
   bool is_scheduled(const Step& step, Nanos silent) {
     if (origin_ == Origin::log) return false;
-    const step_spike::Spike spike{.step = step.number,
-                                  .start = step.end() - silent,
-                                  .end = step.end(),
-                                  .seconds = to_seconds(silent),
-                                  .usual = step.pace.usual,
-                                  .limit = step.pace.limit,
-                                  .between = to_seconds(step.between()),
-                                  .before = to_seconds(step.iteration() - step.duration),
-                                  .done = scheduled_.steps().done()};
-    const auto cost = scheduled_.cost(spike, false);
+    const auto cost = scheduled_.cost({.end = step.end(),
+                                       .seconds = to_seconds(silent),
+                                       .usual = step.pace.usual,
+                                       .limit = step.pace.limit,
+                                       .between = to_seconds(step.between()),
+                                       .before = to_seconds(step.iteration() - step.duration),
+                                       .done = scheduled_.steps().done()},
+                                      false);
     return cost.between && cost.share < ScheduledPauses::Cost::kMost;
   }
 
@@ -364,9 +358,8 @@ class Stall final : public Rule {
   }
   void report(const Gap& gap, Verdicts& out) const {
     const bool on_purpose = gap.is_pause() && !gap.hides_computation;
-    const Severity severity = severity_of(gap);
     const bool unknown = gap.is_long() && cause_of(gap).name == CauseName::unattributed;
-    const bool critical = severity == Severity::critical && !on_purpose && !unknown;
+    const bool critical = gap.length() > critical_after(gap) && !on_purpose && !unknown;
     out.fires({.at = gap.from + gap.patience,
                .severity = critical         ? Severity::critical
                            : gap.is_pause() ? Severity::info
@@ -410,7 +403,8 @@ class Stall final : public Rule {
     if (origin_ == Origin::log) return at_round_ ? std::max<Nanos>(longest, kLogPatience) : longest;
     const Nanos usual = std::max(longest, from_seconds(params_.least_seconds));
     if (!at_round_) return usual;
-    return std::clamp((last_end_ - began_) / kCheapPart, usual, kRoundPatience * usual);
+    const Nanos cheap = (last_end_ - scheduled_.began()) / kCheapPart;
+    return std::clamp(cheap, usual, kRoundPatience * usual);
   }
 
   // Of a pause that is over, as no clock shows it. A shorter one of a log is a slow step, for
@@ -489,7 +483,6 @@ class Stall final : public Rule {
   Time paused_to_ = kNoTime;  // by a span of an evaluation or a checkpoint
   std::int64_t last_step_ = kNoStep;
   std::array<Nanos, static_cast<std::size_t>(Mode::count_)> patience_{};  // of modes that are known
-  Time began_{};                                                          // the attempt
   ScheduledPauses scheduled_;
   Origin origin_ = Origin::log;  // of the steps that count: timeline, if there is one
   Intervals intervals_;
@@ -504,7 +497,7 @@ class Stall final : public Rule {
 const RuleSpec& rule() {
   static const RuleSpec spec = make_spec<Stall, Params>(
       {.id = "stall",
-       .version = 10,
+       .version = 11,
        .scope = Scope::rank,
        .summary = "Training stands still.",
        .doc =

@@ -38,12 +38,7 @@ bool lets_in_more(const Access& before, const Access& now) {
 
 AccessWatch::AccessWatch(boost::asio::io_context& net, const WebConfig& web,
                          const LoadedAccess& loaded, Changed changed)
-    : net_(net),
-      web_(web),
-      changed_(std::move(changed)),
-      files_(loaded.files),
-      access_(loaded.access),
-      digest_(loaded.digest) {
+    : net_(net), web_(web), changed_(std::move(changed)), used_(loaded) {
   std::promise<void> ended;
   end_ = ended.get_future();
   timer_.start(kInterval, [this] { look(); });
@@ -56,28 +51,24 @@ AccessWatch::AccessWatch(boost::asio::io_context& net, const WebConfig& web,
 // The stamp is taken first: what is written during the reading is another one the next time. What
 // cannot be used is tried again each time, as the next file may be on its way.
 void AccessWatch::look() {
-  std::string stamp = stamp_of(files_);
+  std::string stamp = stamp_of(used_.files);
   if (stamp == stamp_ && reason_.empty()) return;
   stamp_ = std::move(stamp);
   auto loaded = load_access(web_);
   if (loaded && waits(*loaded)) return stamp_.clear();
   const std::string reason = loaded ? std::string() : loaded.error().message;
   const bool mended = loaded && !reason_.empty();
-  if (loaded && loaded->files != files_) {
-    files_ = loaded->files;
-    stamp_.clear();  // look at them once more
-  }
-  const bool news = loaded ? mended || loaded->digest != digest_ : reason != reason_;
+  if (loaded && loaded->files != used_.files) stamp_.clear();  // look at them once more
+  const bool news = loaded ? mended || loaded->digest != used_.digest : reason != reason_;
   reason_ = reason;
-  if (loaded) digest_ = loaded->digest;
-  if (loaded) access_ = loaded->access;
+  if (loaded) used_ = *loaded;
   if (!news) return;
   boost::asio::post(net_,
                     [this, loaded = std::move(loaded)]() mutable { changed_(std::move(loaded)); });
 }
 
 bool AccessWatch::waits(const LoadedAccess& loaded) {
-  if (!lets_in_more(*access_, *loaded.access)) {
+  if (!lets_in_more(*used_.access, *loaded.access)) {
     open_digest_.clear();
     return false;
   }

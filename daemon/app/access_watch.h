@@ -9,7 +9,6 @@
 #include <chrono>
 #include <functional>
 #include <future>
-#include <memory>
 #include <string>
 #include <thread>
 
@@ -43,12 +42,10 @@ class AccessWatch {
   boost::asio::io_context& net_;
   WebConfig web_;
   Changed changed_;
-  std::vector<std::string> files_;
-  std::shared_ptr<const Access> access_;  // in use
-  std::string digest_;                    // of it
-  std::string open_digest_;               // of what would let in more
+  LoadedAccess used_;
+  std::string open_digest_;  // of what would let in more
   std::chrono::steady_clock::time_point open_since_{};
-  std::string stamp_;   // of `files_` when they were read
+  std::string stamp_;   // of its files when they were read
   std::string reason_;  // why they could not be used, if so
   boost::asio::io_context own_{1};
   RepeatingTimer timer_{own_};

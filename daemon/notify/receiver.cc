@@ -57,8 +57,7 @@ Receiver::Receiver(const ReceiverSurroundings& surroundings, ReceiverConfig conf
       retry_timer_(surroundings.io),
       store_timer_(surroundings.io),
       backoff_(std::random_device{}()),
-      stored_(position.seq),
-      confirmed_(position.seq) {
+      stored_(position.seq) {
   if (config_.type == ReceiverType::alertmanager) alertmanager_.emplace(base_url_, config_.resend);
 }
 
@@ -159,8 +158,9 @@ std::string Receiver::body_of(const Notification& notification) const {
 
 // Its begin would come after its end if the process were killed now.
 bool Receiver::must_store_first() const {
-  return !alertmanager_ && confirmed_ < position_ &&
-         std::ranges::any_of(batch_, [](const Notification& each) { return each.ends; });
+  return std::ranges::any_of(batch_, [this](const Notification& each) {
+    return each.ends && unconfirmed_.contains(each.alert->id());
+  });
 }
 
 void Receiver::send_next() {
@@ -238,8 +238,11 @@ void Receiver::delivered() {
     delivery_.delivered(each);
     notes_[note_key(each.alert->id())] = each.ends ? "" : std::string(to_string(each.severity));
   }
-  batch_.clear();
   position_ = reader_.position();
+  for (const Notification& each : batch_) {
+    if (!alertmanager_ && !each.ends) unconfirmed_[each.alert->id()] = position_;
+  }
+  batch_.clear();
   if (!notes_.empty()) store_soon();
 }
 
@@ -274,7 +277,7 @@ void Receiver::store() {
   stored_ = position_;
   auto stored = [this, seq = position_, alive = std::weak_ptr(alive_)] {
     if (alive.expired()) return;
-    confirmed_ = std::max(confirmed_, seq);
+    std::erase_if(unconfirmed_, [seq](const auto& begin) { return begin.second <= seq; });
     if (std::exchange(waits_for_store_, false)) pump();
   };
   surroundings_.store.keep({.name = std::string(kReceiverPrefix) + config_.name,

@@ -13,6 +13,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -134,8 +135,9 @@ class Receiver {
   std::optional<Clock::time_point> failing_since_;
   std::string last_error_;
   std::optional<Refusals> refusals_;
-  std::uint64_t stored_;     // position that was given to the store
-  std::uint64_t confirmed_;  // position that the store has
+  std::uint64_t stored_;  // position that was given to the store
+  // Alerts of which the store may not have that their begin was delivered, with the position then.
+  std::map<std::string, std::uint64_t> unconfirmed_;
   bool waits_for_store_ = false;
   Notes notes_;  // not stored yet
   Clock::time_point last_stored_{};

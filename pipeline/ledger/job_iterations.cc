@@ -209,8 +209,8 @@ void JobIterations::learn_wait(CleanPace& pace, const JobIteration& iteration, d
 
 // The first iterations of a stage together: their median forgives those that are slow. False: there
 // are too few.
-bool JobIterations::learn_first(CleanPace& pace, const IterationContext& context, bool all) {
-  const std::uint32_t stage = context.place_of(held_.begin()->second).stage;
+bool JobIterations::learn_first(CleanPace& pace, std::uint32_t stage,
+                                const IterationContext& context, bool all) {
   std::vector<JobIteration*> first;
   std::vector<double> works;
   for (auto& [number, iteration] : held_) {
@@ -219,7 +219,7 @@ bool JobIterations::learn_first(CleanPace& pace, const IterationContext& context
     if (iteration.last.work > 0) works.push_back(iteration.last.work);
   }
   if (first.size() < CleanPace::kNeeded && first.size() == held_.size() && !all) return false;
-  const double usual = !works.empty() ? median_of(std::move(works)) : stage == 0 ? 1 : work_;
+  const double usual = works.empty() ? work_ : median_of(std::move(works));
   Time cut = cut_;
   std::vector<double> paces;
   for (JobIteration* const each : first) {
@@ -249,7 +249,7 @@ void JobIterations::settle(StagePaces& paces, const IterationContext& context, T
     if (!due && booked_ > 0) return;
     const StageHistory::Place place = context.place_of(oldest);
     CleanPace& pace = paces.of(place.stage);
-    if (!pace.known() && !learn_first(pace, context, all)) return;
+    if (!pace.known() && !learn_first(pace, place.stage, context, all)) return;
     if (!due || !settle_oldest(pace, place, context, many, out)) return;
   }
 }

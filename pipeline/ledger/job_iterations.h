@@ -177,7 +177,7 @@ class JobIterations {
   ByNumber::iterator begin_iteration(std::int64_t number);
   void learn_noise(JobIteration& iteration);
   void learn_apart(const JobIteration& iteration, double length);
-  bool learn_first(CleanPace& pace, const IterationContext& context, bool all);
+  bool learn_first(CleanPace& pace, std::uint32_t stage, const IterationContext& context, bool all);
   Residual residual(const CleanPace& pace, const JobIteration& iteration, double length) const;
   void learn_wait(CleanPace& pace, const JobIteration& iteration, double left) const;
   void begin_book(const CleanPace& pace, const IterationContext& context,

@@ -26,7 +26,7 @@ void StageHistory::on(SubjectId rank, const WorkChange& change) {
   if (!change.begins) last.work = std::max(change.ratio, 1.0);
 }
 
-StageHistory::Place StageHistory::place_at(Time end) const {
+StageHistory::Place StageHistory::at(Time end) const {
   Place place{forgotten_};
   for (const Change& change : changes_) {
     if (end <= change.before) break;
@@ -54,7 +54,7 @@ void StageHistory::state(StateIo& io) {
   if (changes_.size() > kMost) io.fail();
 }
 
-CleanPace& StagePaces::find_or_make(std::uint32_t stage) {
+CleanPace& StagePaces::of(std::uint32_t stage) {
   if (paces_.size() == kMost && !paces_.contains(stage)) paces_.erase(paces_.begin());
   return paces_[stage];
 }

@@ -34,7 +34,7 @@ class StageHistory {
 
   // What the rank logs. The first rank that logs a change speaks for all.
   void on(SubjectId rank, const WorkChange& change);
-  Place at(Time end) const { return changes_.empty() ? Place{forgotten_} : place_at(end); }
+  Place at(Time end) const;
 
   void state(StateIo& io);
 
@@ -47,8 +47,6 @@ class StageHistory {
     void state(StateIo& io);
   };
 
-  Place place_at(Time end) const;
-
   std::deque<Change> changes_;  // only the last is not sure
   std::uint32_t forgotten_ = 0;
   std::optional<SubjectId> rank_;
@@ -59,10 +57,7 @@ class StagePaces {
  public:
   static constexpr std::size_t kMost = 4;
 
-  CleanPace& of(std::uint32_t stage) {
-    const bool is_newest = !paces_.empty() && paces_.rbegin()->first == stage;
-    return is_newest ? paces_.rbegin()->second : find_or_make(stage);
-  }
+  CleanPace& of(std::uint32_t stage);
   // That of the newest stage for which it is known, or else of the newest.
   const CleanPace& latest() const;
   // Null: none of its iterations was looked at.
@@ -71,8 +66,6 @@ class StagePaces {
   void state(StateIo& io);
 
  private:
-  CleanPace& find_or_make(std::uint32_t stage);
-
   std::map<std::uint32_t, CleanPace> paces_;
 };
 

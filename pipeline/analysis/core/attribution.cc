@@ -153,14 +153,10 @@ std::optional<Cause> Attribution::from_phases(const Verdict& verdict, SubjectId 
 
 void Attribution::add_spans(Verdict& verdict, SubjectId subject) const {
   if (is_enough(verdict.cause)) return;
+  auto cause = from_span(verdict, subject, SpanKind::data_init);
   // Phases are written when they end, so the phase that an ongoing stall is in is not known yet.
-  if (const auto cause = from_span(verdict, subject, SpanKind::data_init)) {
-    verdict.cause = *cause;
-  } else if (verdict.provisional) {
-    return;
-  } else if (const auto outside = from_phases(verdict, subject)) {
-    verdict.cause = *outside;
-  }
+  if (!cause && !verdict.provisional) cause = from_phases(verdict, subject);
+  if (cause) verdict.cause = *cause;
 }
 
 Cause Attribution::explain(const Verdict& verdict, SubjectId subject) const {
