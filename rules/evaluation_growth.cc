@@ -107,8 +107,10 @@ class EvaluationGrowth final : public Rule {
     const double share = seconds / to_seconds(recent_.back().end - recent_.front().end);
     const bool open = out.firings("") > 0;
     if (shortest < params_.factor * usual) return close(out);
+    for (std::size_t i = since_ == kNoTime ? 1 : kRecent; i <= kRecent; ++i) {
+      lost_ += recent_[i].seconds - usual;
+    }
     if (since_ == kNoTime) since_ = recent_[1].end;
-    lost_ += std::max(recent_.back().seconds - usual, 0.0);
     if (100 * share < params_.warning_percent * (open ? kHysteresis : 1)) {
       return out.clear_all(recent_.back().end);
     }

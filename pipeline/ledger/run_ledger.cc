@@ -96,6 +96,7 @@ Attempt& RunLedger::begin_attempt(Time at, std::uint32_t world, const Clock& clo
     began_ = at;
   }
   reported_over_ = false;
+  stages_.begin_attempt();
   attempts_.emplace_back(static_cast<std::uint32_t>(++begun_), at, world);
   attempts_.back().opened = clock.second;
   latest_ = std::max(latest_, at);

@@ -5,6 +5,11 @@
 
 namespace trainwatch {
 
+void StageHistory::begin_attempt() {
+  rank_.reset();
+  if (!changes_.empty() && !changes_.back().sure) changes_.pop_back();
+}
+
 void StageHistory::on(SubjectId rank, const WorkChange& change) {
   if (rank_.value_or(rank) != rank) return;
   const bool pending = !changes_.empty() && !changes_.back().sure;

@@ -234,40 +234,58 @@ TEST(RunLedgerTest, TheOrderInWhichRanksComeDoesNotMatter) {
   EXPECT_EQ(by_rank.life(kReplay).parts.seconds, plain.parts.seconds);
 }
 
-// Ticks of a clock between the events, with ranks that are behind.
-TEST(RunLedgerTest, LiveIsReplayAndWhatIsBookedOnlyGrows) {
-  MadeUpJob job = waiting_by_turns(8, 0.02);
-  job.iterate({.part = LifePart::stalled, .slow = {{5, 200.0}}});
-  for (int k = 0; k < 100; ++k) job.iterate();
-  const Life replay = job.replay().life(kReplay);
-  constexpr double kDelays[] = {0, 0, 30, 0, 2, 0, 5, 0};
-  const auto delay = [&](std::uint32_t rank) { return kDelays[rank]; };
-
+// Ticks of a clock between the events, with ranks that are behind; `at_tick` is called at each.
+template <class AtTick>
+Life live(const MadeUpJob& job, const std::vector<double>& delays, AtTick&& at_tick) {
+  const auto delay = [&](std::uint32_t rank) { return delays[rank]; };
   RunLedger ledger;
   RunLedger::Clock clock{Time{from_seconds(job.began())}, 0, false};
-  PartSeconds before;
-  bool stalled = false;
   for (const MadeUpJob::Event& event : job.in_order(delay)) {
     while (clock.now < event.at + from_seconds(delay(event.rank))) {
       clock.now += std::chrono::seconds(1);
       ++clock.second;
       ledger.advance(clock, nullptr);
-      for (std::size_t i = 0; i < kLifeParts; ++i)
-        ASSERT_GE(ledger.booked().seconds[i], before.seconds[i]);
-      before = ledger.booked();
-      if (ledger.empty()) continue;
-      const Life life = ledger.life(clock);
-      ASSERT_NEAR(life.parts.total(), life.wall, 1e-6 * life.wall);
-      ASSERT_LE(life.until, clock.now);
-      stalled = stalled || life.state == LifeState::stalled;
+      at_tick(std::as_const(ledger), clock);
     }
     MadeUpJob::feed(ledger, event, clock);
   }
-  EXPECT_TRUE(stalled);
   job.close(ledger);
   ledger.advance(kReplay, nullptr);
-  EXPECT_EQ(ledger.life(kReplay).parts.seconds, replay.parts.seconds);
+  return ledger.life(kReplay);
+}
+
+TEST(RunLedgerTest, LiveIsReplayAndWhatIsBookedOnlyGrows) {
+  MadeUpJob job = waiting_by_turns(8, 0.02);
+  job.iterate({.part = LifePart::stalled, .slow = {{5, 200.0}}});
+  for (int k = 0; k < 100; ++k) job.iterate();
+  const Life replay = job.replay().life(kReplay);
+  PartSeconds before;
+  bool stalled = false;
+  const auto at_tick = [&](const RunLedger& ledger, const RunLedger::Clock& clock) {
+    for (std::size_t i = 0; i < kLifeParts; ++i)
+      ASSERT_GE(ledger.booked().seconds[i], before.seconds[i]);
+    before = ledger.booked();
+    if (ledger.empty()) return;
+    const Life life = ledger.life(clock);
+    ASSERT_NEAR(life.parts.total(), life.wall, 1e-6 * life.wall);
+    ASSERT_LE(life.until, clock.now);
+    stalled = stalled || life.state == LifeState::stalled;
+  };
+  const Life life = live(job, {0, 0, 30, 0, 2, 0, 5, 0}, at_tick);
+  EXPECT_TRUE(stalled);
+  EXPECT_EQ(life.parts.seconds, replay.parts.seconds);
   expect_parts(replay, job.truth());
+}
+
+TEST(RunLedgerTest, ThePaceOfAStageIsTheSameLiveAsInAReplay) {
+  MadeUpJob job({.base = 0.1, .noise = 0.02});
+  for (std::uint32_t k = 0; k < 600; ++k) {
+    const double wait = 1e-4 * (k % 7);  // that nobody would mind
+    job.iterate({.wait = {{0, wait}, {1, wait}, {2, wait}, {3, wait}}, .grow = k < 300 ? 1 : 1.7});
+    job.log_size(k < 300 ? 64 : 128);
+  }
+  const Life life = live(job, {0, 0.3, 1.1, 2}, [](const auto&...) {});
+  EXPECT_EQ(life.parts.seconds, job.replay().life(kReplay).parts.seconds);
 }
 
 RunLedger resumed(RunLedger& saved, std::uint32_t ranks) {
