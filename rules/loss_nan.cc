@@ -264,7 +264,8 @@ Verdict LossNan::describe(const Tag& tag, const Scalar& scalar) const {
   const std::string begun =
       tag.bad_step == kNoStep ? "" : " since step " + std::to_string(tag.bad_step);
   const bool skipped = severity_of(tag, scalar) < Severity::critical && !tag.is_loss && !counts;
-  if (skipped && loss_is_finite()) {
+  const bool harmless = skipped && loss_is_finite();
+  if (harmless) {
     verdict.summary = what + " was " + std::string(text_of(scalar.value)) + " in " +
                       std::to_string(tag.bad) + (tag.bad == 1 ? " record" : " records") + begun +
                       " (" + format::cut(name, 80) +
@@ -295,9 +296,12 @@ Verdict LossNan::describe(const Tag& tag, const Scalar& scalar) const {
   if (!counts && tag.good_step != kNoStep) evidence.field("last_finite_step", tag.good_step);
   verdict.evidence = evidence.end_object().take();
   verdict.next =
-      "Stop the job and restart it from a checkpoint written before the first such step; look for "
-      "a learning rate that is too high, bad samples, divisions by zero and overflow in half "
-      "precision (torch.autograd.detect_anomaly finds the operation).";
+      harmless
+          ? "Nothing, while it is rare: the loss scale falls until it is over. If it goes on, "
+            "look for overflow in half precision, or train in bfloat16."
+          : "Stop the job and restart it from a checkpoint written before the first such step; "
+            "look for a learning rate that is too high, bad samples, divisions by zero and "
+            "overflow in half precision (torch.autograd.detect_anomaly finds the operation).";
   return verdict;
 }
 

@@ -128,8 +128,9 @@ struct WordRow {
 constexpr WordRow kWordRows[] = {
     {ScalarKind::loss_scale, "loss|grad|amp", "scale|scaler", "lr"},
     {ScalarKind::grad_norm, "grad|grads|gradient|gradients", "norm|norms",
-     "layer|layers|weight|weights|bias|block|blocks|param|max|clip|threshold|ratio|var|std|min"},
-    {ScalarKind::grad_norm, "gnorm|gradnorm", "", "max|clip|threshold|layer|layers"},
+     "layer|layers|weight|weights|bias|block|blocks|param|max|clip|threshold|ratio|var|std|min|"
+     "type"},
+    {ScalarKind::grad_norm, "gnorm|gradnorm", "", "max|clip|threshold|layer|layers|type"},
     {ScalarKind::skipped_steps, "skipped", "iterations|steps|iters", ""},
     {ScalarKind::nan_steps, "nan", "iterations|steps|iters", ""},
     {ScalarKind::learning_rate, "lr|lrs|learningrate", "", "scale|mult|loss|ratio|min|max"},
@@ -163,7 +164,8 @@ constexpr std::string_view kLosses =
 constexpr std::string_view kOfLosses =
     "scale|scaler|weight|weights|coef|coeff|coefficient|mask|time|ratio|std|var|variance|count|num|"
     "min|best|lowest|delta|diff|improvement|patience|threshold|target|nan|fn|function|id|fraction|"
-    "percent|tokens|sec|seconds|ms|prev|previous|last|old|packet|packets|stop|player|profit|power|"
+    "percent|tokens|sec|seconds|ms|type|name|prev|previous|last|old|packet|packets|stop|player|"
+    "profit|power|"
     "heat|hair|blood|transmission|insertion|pressure|reduce";
 
 bool is_step_time(const TagWords& tag) {

@@ -56,16 +56,19 @@ Digits digits_of(std::string_view text) {
   return digits;
 }
 
+// As a word of its own: "INFO", "InfoNCE" and "nano" are none.
 std::optional<double> word_of(std::string_view text) {
   const bool negative = text.starts_with('-');
   if (negative) text.remove_prefix(1);
-  std::array<char, 3> lower{};
-  for (std::size_t i = 0; i < std::min(text.size(), lower.size()); ++i) {
-    lower[i] = static_cast<char>(text[i] | 0x20);
+  std::array<char, 9> lower{};  // one more than the longest word
+  std::size_t size = 0;
+  for (; size < std::min(text.size(), lower.size()); ++size) {
+    if (!is_word(text[size]) && text[size] != '-') break;
+    lower[size] = static_cast<char>(text[size] | 0x20);
   }
-  const std::string_view word{lower.data(), lower.size()};
+  const std::string_view word{lower.data(), size};
   if (word == "nan") return std::numeric_limits<double>::quiet_NaN();
-  if (word != "inf") return std::nullopt;
+  if (word != "inf" && word != "infinity") return std::nullopt;
   return negative ? -HUGE_VAL : HUGE_VAL;
 }
 

@@ -264,7 +264,10 @@ TEST(ScalarText, ReadsNumbersAsLoggersWriteThem) {
   EXPECT_EQ(scalar_at("250ms", step_seconds), 0.25);
   EXPECT_EQ(scalar_at("-inf", loss), -std::numeric_limits<double>::infinity());
   EXPECT_TRUE(std::isnan(scalar_at("NaN", loss).value()));
-  EXPECT_EQ(scalar_at("none", loss), std::nullopt);
+  EXPECT_EQ(scalar_at("Infinity", loss), std::numeric_limits<double>::infinity());
+  for (const char* word : {"none", "INFO", "InfoNCE", "nanogpt", "nan_mse", "inf-norm"}) {
+    EXPECT_EQ(scalar_at(word, loss), std::nullopt) << word;
+  }
   EXPECT_EQ(scalar_at("-", loss), std::nullopt);
   EXPECT_EQ(scalar_at("", loss), std::nullopt);
   EXPECT_EQ(place_of_scalar("eval_loss: 1 loss=none loss=2", "loss"), 28);

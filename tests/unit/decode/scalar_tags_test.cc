@@ -46,11 +46,26 @@ TEST(ScalarTags, LossesOfAnEvaluation) {
 }
 
 TEST(ScalarTags, WhatIsSaidOfALossIsNone) {
-  for (const std::string_view tag :
-       {"loss_weight", "best_val_loss", "min_loss", "loss_std", "loss_ratio", "stop_loss_patience",
-        "val_acc", "perplexity", "consumed_samples", "eval/lr", "max_grad_norm", "layer1/grad_norm",
-        "time/iterations", "time/total_timesteps", "timing_per_token_ms/gen", "epoch_time",
-        "time_metrics/data_loading(%)"}) {
+  for (const std::string_view tag : {"loss_weight",
+                                     "best_val_loss",
+                                     "min_loss",
+                                     "loss_std",
+                                     "loss_ratio",
+                                     "stop_loss_patience",
+                                     "loss_type",
+                                     "loss_name",
+                                     "grad_norm_type",
+                                     "val_acc",
+                                     "perplexity",
+                                     "consumed_samples",
+                                     "eval/lr",
+                                     "max_grad_norm",
+                                     "layer1/grad_norm",
+                                     "time/iterations",
+                                     "time/total_timesteps",
+                                     "timing_per_token_ms/gen",
+                                     "epoch_time",
+                                     "time_metrics/data_loading(%)"}) {
     EXPECT_EQ(kind_of(tag), ScalarKind::other) << tag;
   }
 }
