@@ -514,6 +514,32 @@ Step record(std::int64_t number, double at, double seconds) {
   return step;
 }
 
+// The log says that there was an evaluation, and not how long it took. It comes again and again
+// from the start, and is no training for that.
+TEST(RunLedgerTest, ALoggedEvaluationTookWhatItsRecordTookLonger) {
+  const RunLedger::Writer writer{MadeUpJob::subject(0), 0};
+  RunLedger ledger;
+  double now = 1.8e9;
+  for (int k = 1; k <= 100; ++k) {
+    const bool evaluates = k % 10 == 0;
+    if (evaluates) {
+      RunNote note;
+      note.kind = RunNote::Kind::evaluation;
+      note.at = Time{from_seconds(now + 8)};
+      note.subject = writer.rank;
+      ledger.on(writer, note, {});
+    }
+    const double seconds = evaluates ? 10 : 2;
+    now += seconds;
+    ledger.on(writer, record(k, now, seconds), {});
+    ledger.advance({}, nullptr);
+  }
+  ledger.advance(kReplay, nullptr);
+  const Life life = ledger.life(kReplay);
+  EXPECT_NEAR(life.parts[LifePart::evaluation], 10 * 8, 1) << text_of(life.parts);
+  EXPECT_NEAR(life.parts[LifePart::training], 100 * 2, 3) << text_of(life.parts);
+}
+
 constexpr double kOldDay = 1.6e9;
 
 TEST(RunLedgerTest, ALogOfAnotherDayIsOverUnlessItGrows) {
