@@ -42,6 +42,7 @@ struct Tag : ScalarTrack {
   std::uint64_t in_a_row = 0;  // records that are not finite, up to the latest
   std::uint64_t bad = 0;       // the same since the alert opened
   double bad_share = 0;        // of the records
+  bool came_back = false;      // it was finite again: the weights were not ruined
   std::int64_t bad_step = kNoStep;
   Time bad_since = kNoTime;
   std::int64_t good_step = kNoStep;
@@ -62,6 +63,7 @@ struct Tag : ScalarTrack {
     io(in_a_row);
     io(bad);
     io(bad_share);
+    io(came_back);
     io(bad_step);
     io(bad_since);
     io(good_step);
@@ -136,6 +138,7 @@ class LossNan final : public Rule {
     tag.presence.restart();
     tag.begin_attempt(scalar.at, out);
     tag.records = tag.in_a_row = tag.bad = 0;
+    tag.came_back = false;
     tag.good_step = kNoStep;
     tag.good = std::numeric_limits<double>::quiet_NaN();
   }
@@ -201,7 +204,7 @@ class LossNan final : public Rule {
   }
 
   Severity severity_of(const Tag& tag, const Scalar& scalar) const {
-    if (tag.is_loss) return Severity::critical;
+    if (tag.is_loss) return comes_and_goes(tag) ? Severity::warning : Severity::critical;
     if (scalar.kind == ScalarKind::grad_norm && tag.in_a_row < kSkippedInARow && loss_is_finite()) {
       return tag.bad_share >= kOften ? Severity::warning : Severity::info;
     }
@@ -213,11 +216,18 @@ class LossNan final : public Rule {
     });
   }
 
+  // Some batches have no loss: weights that were updated with a NaN would stay NaN.
+  bool comes_and_goes(const Tag& tag) const {
+    return tag.is_loss && tag.came_back && (tag.in_a_row < kSkippedInARow || loss_is_finite());
+  }
+
   void on_good(Tag& tag, const Scalar& scalar, Verdicts& out) const {
     tag.in_a_row = 0;
     tag.good = scalar.value;
     tag.good_step = scalar.step;
+    const bool was_open = tag.open;
     tag.clear(scalar.at, interner_, out);
+    tag.came_back = tag.came_back || (was_open && !tag.open);
   }
 
   // Whether the record that ends with this scalar lacks the loss.
@@ -270,6 +280,11 @@ Verdict LossNan::describe(const Tag& tag, const Scalar& scalar) const {
                       std::to_string(tag.bad) + (tag.bad == 1 ? " record" : " records") + begun +
                       " (" + format::cut(name, 80) +
                       "), and the loss is finite: steps that mixed precision skips.";
+  } else if (comes_and_goes(tag)) {
+    verdict.summary = what + " was " + std::string(text_of(scalar.value)) + " in " +
+                      std::to_string(tag.bad) + (tag.bad == 1 ? " record" : " records") + begun +
+                      " (" + format::cut(name, 80) + "); it was finite again " +
+                      (tag.bad == 1 ? "the last time." : "each time.");
   } else if (counts) {
     verdict.summary = "The job reports steps whose loss is NaN" + begun + " (" +
                       format::cut(name, 80) + " = " + format::figure(scalar.value) + ").";
@@ -296,7 +311,10 @@ Verdict LossNan::describe(const Tag& tag, const Scalar& scalar) const {
   if (!counts && tag.good_step != kNoStep) evidence.field("last_finite_step", tag.good_step);
   verdict.evidence = evidence.end_object().take();
   verdict.next =
-      harmless
+      comes_and_goes(tag)
+          ? "Look at the batches of these steps: samples without labels, empty masks, divisions by "
+            "zero. If the optimizer takes these steps, the weights may be ruined by the next one."
+      : harmless
           ? "Nothing, while it is rare: the loss scale falls until it is over. If it goes on, "
             "look for overflow in half precision, or train in bfloat16."
           : "Stop the job and restart it from a checkpoint written before the first such step; "

@@ -36,6 +36,7 @@ constexpr std::uint64_t kBurstsApart = 400;  // iterations
 constexpr double kSlowest = 0.98;            // of the worst: no better
 constexpr double kLater = 5;                 // iterations
 constexpr double kMinChange = 1.25;          // times the value of the last update
+constexpr double kSlower = 1.1;              // times what was usual
 
 struct Track {
   Parts before;
@@ -309,6 +310,10 @@ class ThroughputRegression final : public Rule {
   Verdict describe(const Track& track, const Step& step, bool planned) const {
     const Pace& pace = step.pace;
     const double share = std::clamp(track.lost / std::max(track.elapsed, 1e-9), 0.0, 1.0);
+    // Between slow iterations as short as before there is no other measure than all of them.
+    const bool at_times = pace.recent < kSlower * pace.reference && share < 1;
+    const double taken =
+        at_times ? std::max(pace.recent, pace.reference / (1 - share)) : pace.recent;
     Verdict verdict;
     verdict.window_start = pace.changed_at;
     verdict.window_end = step.end();
@@ -317,20 +322,20 @@ class ThroughputRegression final : public Rule {
     verdict.lost_seconds = track.lost;
     verdict.step = step.number;
     verdict.by_step = step.origin == Origin::log;
-    verdict.value = pace.recent;
-    verdict.threshold = 1.1 * pace.reference;
+    verdict.value = taken;
+    verdict.threshold = kSlower * pace.reference;
     verdict.baseline = pace.reference;
     verdict.unit = "seconds";
     verdict.summary =
-        "Training is " + format::figure(pace.recent / pace.reference) + "x slower" +
+        "Training is " + format::figure(taken / pace.reference) + "x slower" +
         (track.is_slower_than_earlier(pace) ? " than before it was started again,"
                                             : std::string()) +
         (pace.changed_step == kNoStep ? std::string()
                                       : " since step " + std::to_string(pace.changed_step)) +
-        ": an iteration takes " + format::seconds(pace.recent) + " instead of " +
-        format::seconds(pace.reference) + "; lost so far: " + format::seconds(track.lost) + " of " +
-        format::seconds(track.elapsed) + ", " + format::percent(100 * share) +
-        format::saving(share) + ".";
+        ": an iteration takes " + format::seconds(taken) + (at_times ? " on average" : "") +
+        " instead of " + format::seconds(pace.reference) +
+        "; lost so far: " + format::seconds(track.lost) + " of " + format::seconds(track.elapsed) +
+        ", " + format::percent(100 * share) + format::saving(share) + ".";
     verdict.cause = cause_of(track, pace);
     if (planned) verdict.summary += " Longer sequences or larger batches would explain it.";
     // A rank that knows why speaks for those that wait for it.
@@ -341,9 +346,9 @@ class ThroughputRegression final : public Rule {
     json.begin_object()
         .field("since", to_rfc3339(pace.changed_at))
         .field("since_step", pace.changed_step)
-        .field("seconds", pace.recent)
+        .field("seconds", taken)
         .field("before_seconds", pace.reference)
-        .field("slowdown", pace.recent / pace.reference)
+        .field("slowdown", taken / pace.reference)
         .field("lost_seconds", track.lost)
         .field("lost_percent", 100 * share)
         .field("data_wait_seconds", track.now.wait)

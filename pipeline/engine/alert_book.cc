@@ -82,9 +82,10 @@ const Alert& AlertBook::apply(const Source& source, Verdict verdict) {
   episode.dirty = true;
   if (episode.phase == Episode::Phase::pending) {
     if (at - alert.started_at >= hold) open(source.rule, *source.config->spec, episode);
-  } else if (loud) {
-    if (other_severity) assign(*source.config->spec, alert);
-    emit(episode);
+  } else {
+    const bool outlived = incidents_.outlived(alert);
+    if (other_severity || outlived) assign(*source.config->spec, alert);
+    if (loud || outlived) emit(episode);
   }
   return alert;
 }
@@ -174,6 +175,7 @@ void AlertBook::resolve(Episodes::iterator entry, Time at, EndedBecause why) {
     episode.alert.state = Alert::State::resolved;
     episode.alert.ended_at = at;
     episode.alert.ended_because = why;
+    incidents_.ended(episode.alert);
     emit(episode);
     closed_.add(std::move(episode.alert));
   }

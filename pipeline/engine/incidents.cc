@@ -80,6 +80,10 @@ void Incidents::make_room() {
   entries_.erase(oldest);
 }
 
+bool Incidents::is_over(const Entry& entry, Time now) {
+  return entry.ended != kNoTime && now - entry.ended > kOutlives;
+}
+
 Incidents::Entry* Incidents::find(const std::string& id) {
   const auto known = numbers_.find(id);
   if (known == numbers_.end()) return nullptr;
@@ -116,7 +120,7 @@ const Incidents::Entry* Incidents::first_about_a_step(std::uint64_t incident) co
   return first;
 }
 
-const Incidents::Entry& Incidents::speaker_of(std::uint64_t incident) const {
+const Incidents::Entry& Incidents::speaker_of(std::uint64_t incident, Time now) const {
   const bool many = std::ranges::count(entries_, incident, &Entry::incident) > kFew;
   const Entry* const first = first_about_a_step(incident);
   const auto importance_of = [many, first](const Entry& entry) {
@@ -134,7 +138,7 @@ const Incidents::Entry& Incidents::speaker_of(std::uint64_t incident) const {
            std::tuple(importance_of(b), std::tie(a.since, a.rank, a.id));
   };
   for (const Entry& entry : entries_) {
-    if (entry.incident != incident) continue;
+    if (entry.incident != incident || is_over(entry, now)) continue;
     if (best == nullptr || says_less(*best, entry)) best = &entry;
   }
   return *best;
@@ -162,13 +166,14 @@ std::vector<Incidents::Change> Incidents::update(const Alert& alert, const RuleS
   }
   const std::uint64_t incident =
       known != nullptr ? known->incident : enter(entry_of(alert, rule)).incident;
-  const Entry& speaker = speaker_of(incident);
+  const Time now = alert.updated_at;
+  const Entry& speaker = speaker_of(incident, now);
   const std::string id = speaker.id;
   const RankRanges ranks = ranks_of(speaker);
   const RankRanges none;
   std::vector<Change> changes;
   for (Entry& entry : entries_) {
-    if (entry.incident != incident) continue;
+    if (entry.incident != incident || is_over(entry, now)) continue;
     const RankRanges& own_ranks = entry.id == id ? ranks : none;
     if (entry.speaker == id && entry.ranks == own_ranks) continue;
     entry.speaker = id;
@@ -177,6 +182,18 @@ std::vector<Incidents::Change> Incidents::update(const Alert& alert, const RuleS
     changes.push_back({entry.id, id, own_ranks.text()});
   }
   return changes;
+}
+
+void Incidents::ended(const Alert& alert) {
+  Entry* const known = find(alert.id);
+  if (known == nullptr) return;
+  known->ended = alert.ended_at;
+  changed_.push_back(known->number);
+}
+
+bool Incidents::outlived(const Alert& alert) {
+  const Entry* const speaker = find(alert.incident);
+  return speaker != nullptr && is_over(*speaker, alert.updated_at);
 }
 
 void Incidents::Entry::state(StateIo& io) {
@@ -188,6 +205,7 @@ void Incidents::Entry::state(StateIo& io) {
   io(rank);
   io(since);
   io(opened);
+  io(ended);
   io(slack);
   io(step);
   io(specificity);

@@ -15,7 +15,8 @@
 // the cause; among these it is the earliest. Of alerts about single steps one that opened later
 // than kAtOnce after the first is no more specific than that: a blip keeps its id. An incident of
 // many alerts keeps its speaker unless another is more severe or says more: the others would all
-// change with it.
+// change with it. Where a part goes on for longer than kOutlives after its speaker has ended, those
+// that have not ended go on as an incident of their own, or nothing would be heard of them.
 #pragma once
 
 #include <cstddef>
@@ -43,6 +44,7 @@ class Incidents {
   // An incident of more alerts than this keeps its speaker among equals.
   static constexpr std::ptrdiff_t kFew = 64;
   static constexpr Nanos kAtOnce = std::chrono::seconds(1);
+  static constexpr Nanos kOutlives = std::chrono::seconds(30);
 
   struct Change {
     std::string id;        // of an alert
@@ -50,8 +52,13 @@ class Incidents {
     std::string ranks;     // of the speaker: those concerned, if there are several: "0-3,7"
   };
 
-  // The alert has opened, or changed its severity. Returns what has changed for it and for others.
+  // The alert has opened, changed its severity, or outlived() its speaker. Returns what has changed
+  // for it and for others.
   std::vector<Change> update(const Alert& alert, const RuleSpec& rule);
+  // The alert has ended.
+  void ended(const Alert& alert);
+  // Whether the speaker of this alert, which goes on, ended long before its last update.
+  bool outlived(const Alert& alert);
 
   // Puts the alerts that changed since the last call, a row each; `all`: every one.
   void save(StateRows& rows, bool all);
@@ -65,6 +72,7 @@ class Incidents {
     std::uint64_t incident = 0;  // the number of one of its alerts
     Time since{};
     Time opened{};
+    Time ended = kNoTime;
     Nanos slack{};
     std::int64_t step = kNoStep;  // of a rule about one step
     bool alone = false;
@@ -86,12 +94,15 @@ class Incidents {
 
   static Entry entry_of(const Alert& alert, const RuleSpec& rule);
   static bool belong_together(const Entry& a, const Entry& b);
+  // Long before `now`.
+  static bool is_over(const Entry& entry, Time now);
   Entry* find(const std::string& id);  // null: it is not remembered
   Entry& enter(Entry entry);
   bool speaks_for_others(const Entry& entry) const;
   void make_room();
   const Entry* first_about_a_step(std::uint64_t incident) const;
-  const Entry& speaker_of(std::uint64_t incident) const;
+  // Of those that are not over, which there are.
+  const Entry& speaker_of(std::uint64_t incident, Time now) const;
   RankRanges ranks_of(const Entry& speaker) const;
 
   std::deque<Entry> entries_;                               // in the order in which they opened

@@ -180,7 +180,8 @@ TEST_P(RuleState, ADamagedStateIsHarmless) {
       damaged[random() % damaged.size()] = static_cast<char>(random());
     }
     const auto rule = make();
-    StateIo io = StateIo::loading(damaged);
+    SameIds ids(case_.interner);
+    StateIo io = StateIo::loading(damaged, &ids);
     rule->state(io);
     if (io.complete()) feed(*rule);
   }

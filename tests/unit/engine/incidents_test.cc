@@ -33,21 +33,26 @@ class IncidentsTest : public testing::Test {
   }
 
   // Opens an alert and remembers who speaks for whom.
-  void open(const RuleSpec& rule, const std::string& id, std::int32_t rank, std::int64_t second,
-            CauseName cause = CauseName::input_wait, Severity severity = Severity::warning) {
-    open_at_step(rule, id, rank, second, second, cause, severity);
+  Alert open(const RuleSpec& rule, const std::string& id, std::int32_t rank, std::int64_t second,
+             CauseName cause = CauseName::input_wait, Severity severity = Severity::warning) {
+    return open_at_step(rule, id, rank, second, second, cause, severity);
   }
-  void open_at_step(const RuleSpec& rule, const std::string& id, std::int32_t rank,
-                    std::int64_t second, std::int64_t step, CauseName cause = CauseName::input_wait,
-                    Severity severity = Severity::warning) {
+  Alert open_at_step(const RuleSpec& rule, const std::string& id, std::int32_t rank,
+                     std::int64_t second, std::int64_t step,
+                     CauseName cause = CauseName::input_wait,
+                     Severity severity = Severity::warning) {
     Alert alert;
     alert.id = id;
     alert.rule = rule.id;
     alert.subject.rank = rank;
-    alert.started_at = Time{std::chrono::seconds(second)};
+    alert.started_at = alert.updated_at = Time{std::chrono::seconds(second)};
     alert.severity = severity;
     alert.verdict.own_cause = cause;
     alert.verdict.step = step;
+    update(alert, rule);
+    return alert;
+  }
+  void update(const Alert& alert, const RuleSpec& rule) {
     for (const auto& change : incidents_.update(alert, rule)) {
       ++changes_;
       speaker_[change.id] = change.incident;
@@ -70,6 +75,26 @@ TEST_F(IncidentsTest, TheSameOnAllRanksIsOneAndNamesThem) {
   for (const auto& [id, speaker] : speaker_) EXPECT_EQ(speaker, "w0") << id;
   EXPECT_EQ(ranks_["w0"], "0-3");
   EXPECT_EQ(ranks_["w1"], "");
+}
+
+// Every step of a kind is slow; the alert about the first of them is over after a while.
+TEST_F(IncidentsTest, APartThatOutlivesItsSpeakerIsHeard) {
+  Alert first = open(wait_, "first", 0, 100);
+  Alert same = open(gpu_, "same", 0, 101);
+  Alert lasting = open(spike_, "lasting", 0, 102, CauseName::input_wait, Severity::info);
+  same.incident = lasting.incident = speaker_["lasting"];
+  ASSERT_EQ(lasting.incident, "first");
+  for (Alert* const ending : {&first, &same}) {
+    ending->ended_at = Time{std::chrono::seconds(110)};
+    incidents_.ended(*ending);
+  }
+  lasting.updated_at = Time{std::chrono::seconds(120)};
+  EXPECT_FALSE(incidents_.outlived(lasting)) << "it may be about to end, too";
+  lasting.updated_at = Time{std::chrono::seconds(141)};
+  ASSERT_TRUE(incidents_.outlived(lasting));
+  update(lasting, spike_);
+  EXPECT_EQ(speaker_["lasting"], "lasting");
+  EXPECT_EQ(speaker_["same"], "first") << "what is over stays as it was";
 }
 
 TEST_F(IncidentsTest, TheMostSpecificSpeaksWhateverCameFirst) {
