@@ -96,7 +96,7 @@ void RecurringSpans::learn(std::string_view record, const TraceEvent& event, con
   }
   parts[count] = {begin, record.data() + record.size()};
   if (const auto known = known_.find(parts)) return follow(*known);
-  if (patterns_.size() == kMostPatterns) return;
+  if (patterns_.size() == kMostPatterns || known_.bytes() > kMostBytes) return;
   text_.set(pattern.text, parts);
   known_.add(parts, static_cast<std::uint32_t>(patterns_.size()));
   patterns_.push_back(pattern);

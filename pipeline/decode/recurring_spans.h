@@ -55,6 +55,7 @@ class RecurringSpans {
   };
 
   static constexpr std::size_t kMostPatterns = 1024;
+  static constexpr std::size_t kMostBytes = std::size_t{1} << 20U;  // of their texts
   static constexpr std::size_t kPatience = 64;  // misses more than hits, and nothing recurs
 
   bool is(Pattern& pattern, std::string_view record, Times& times) const;

@@ -42,12 +42,16 @@ class TokenTable {
       entry.text += tokens[i];
       entry.ends[i] = entry.text.size();
     }
+    bytes_ += entry.text.size();
     put({static_cast<std::uint32_t>(hash_of(tokens)),
          static_cast<std::uint32_t>(entries_.size() - 1)});
   }
+  // Of all tokens.
+  std::size_t bytes() const { return bytes_; }
   void clear() {
     entries_.clear();
     slots_.clear();
+    bytes_ = 0;
   }
 
  private:
@@ -115,6 +119,7 @@ class TokenTable {
 
   std::vector<Entry> entries_;
   std::vector<Slot> slots_;  // a power of two, at most half full
+  std::size_t bytes_ = 0;
 };
 
 }  // namespace trainwatch

@@ -5,6 +5,7 @@ Catalogue: 22 (long lines), 23 (depth), 24 (keys, strings, numbers), 36 (gzip) a
 """
 
 import functools
+import gzip
 import json
 import os
 import resource
@@ -35,6 +36,10 @@ def sample(value="4.5", extra="0"):
 def operator(name, arguments="{}"):
     return ('{"ph": "X", "cat": "cpu_op", "name": "%s", "pid": 1, "tid": 1, "ts": 1, "dur": 1, "args": %s}'
             % (name, arguments))
+
+
+def pickled(text):
+    return b"X" + len(text).to_bytes(4, "little") + text
 
 
 def trace(events):
@@ -98,12 +103,12 @@ class BombsTest(harness.JobTest):
         with open(self.path(name), "w", encoding="utf-8") as file:
             file.write(text)
 
-    def check(self):
+    def check(self, most=RESIDENT_MIB):
         begin = time.monotonic()
         alerts, peak = replay(self.directory)
         print("%s: %.1f s, peak RSS %.1f MiB" % (self.id().split(".")[-1], time.monotonic() - begin, peak))
         self.assertEqual(alerts, alerts_of_the_job())
-        self.assertLessEqual(peak, RESIDENT_MIB)
+        self.assertLessEqual(peak, most)
 
     def test_the_job_has_alerts(self):
         self.assertGreater(len(alerts_of_the_job()), 0)
@@ -153,6 +158,21 @@ class BombsTest(harness.JobTest):
         events = [operator("a" * size), operator("b" * 900000), operator("c", keys), operator("d", keys[:900000])]
         self.write(TRACE, trace([*events, operator("e")])[:-2] + "," + keys[1:])
         self.check()
+
+    def test_case_65_names_that_are_as_long_as_a_record(self):
+        with gzip.open(self.path(METRICS + ".gz"), "wb", 1) as file:
+            for number in range(300):
+                file.write(sample().replace("cpu0", "n" * 900000 + str(number)).encode())
+        self.check()
+
+    def test_values_of_a_dump(self):
+        """A pickle of 8 kB whose values are a hundred times as many bytes as its contents."""
+        begin = b"\x80\x02}(" + pickled(b"version") + pickled(b"2.9") + pickled(b"entries") + b"]("
+        again = pickled(b"profiling_name") + b"q\0N" + pickled(b"collective_seq_id") + b"q\1K\1"
+        for rank, block in enumerate((b"]", b"]\x94", b"}(h\0Nh\1K\1u")):
+            with gzip.open(self.path("comm_traces/rank_%d.gz" % rank), "wb") as file:
+                file.write(begin + b"}(" + again + b"u" + block * 4000000 + b"eu.")
+        self.check(190)  # 64 of them for the dump
 
     def test_case_65_names_of_operators(self):
         self.write(TRACE, trace(operator("op_%d_%s" % (i, "x" * 200)) for i in range(100000)))

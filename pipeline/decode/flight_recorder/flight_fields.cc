@@ -7,18 +7,22 @@
 #include <charconv>
 #include <cmath>
 #include <memory>
+#include <span>
 #include <utility>
 
+#include "pipeline/decode/bounded_memory.h"
 #include "pipeline/decode/flight_recorder/pickle_reader.h"
 #include "pipeline/decode/json_cursor.h"
+#include "pipeline/decode/json_walk.h"
 
 namespace trainwatch {
 namespace {
 
 using Kind = PickleContainer::Kind;
 
-constexpr std::size_t kMostFrames = 16;  // of an operation, the innermost
-constexpr std::size_t kMostDepth = 32;   // of a JSON document
+constexpr std::size_t kMostFrames = 16;                   // of an operation, the innermost
+constexpr std::size_t kMostDepth = 32;                    // of a JSON document
+constexpr std::size_t kMostJson = std::size_t{1} << 20U;  // bytes of an operation, or of a member
 
 std::string_view text_of(const PickleValue* value) {
   const auto* const text = value == nullptr ? nullptr : std::get_if<std::string_view>(value);
@@ -49,11 +53,11 @@ bool flag_of(const PickleValue* value) {
 }
 
 // Lists and tuples alike: JSON has no tuples.
-const std::vector<PickleValue>& sequence_of(const PickleValue* value) {
-  static const std::vector<PickleValue> kNone;
+std::span<const PickleValue> sequence_of(const PickleValue* value) {
   const PickleContainer* found = container_of(value, Kind::list);
   if (found == nullptr) found = container_of(value, Kind::tuple);
-  return found == nullptr ? kNone : found->items;
+  if (found == nullptr) return {};
+  return found->items;
 }
 
 std::vector<std::vector<std::int64_t>> shapes_of(const PickleValue* value) {
@@ -97,7 +101,7 @@ bool is_operation(const PickleContainer& dict) {
 FlightFields::Recorded operation_of(const PickleContainer& dict) {
   FlightFields::Recorded recorded;
   recorded.group_id = id_of(dict.find("pg_id"));
-  const auto& group = sequence_of(dict.find("process_group"));
+  const auto group = sequence_of(dict.find("process_group"));
   if (!group.empty()) recorded.group = text_of(&group.front());
   FlightOperation& operation = recorded.operation;
   operation.record = integer_of(dict.find("record_id")).value_or(0);
@@ -133,71 +137,134 @@ FlightGroup group_of(const std::string& name, const PickleContainer& dict) {
   return group;
 }
 
-// Everything but the operations, which were taken as they came.
-bool read_root(const PickleValue& value, FlightFields& fields) {
-  const auto* const root = container_of(&value, Kind::dict);
-  if (root == nullptr || root->find("version") == nullptr) return false;
-  fields.version = text_of(root->find("version"));
-  if (const auto* const config = container_of(root->find("pg_config"), Kind::dict)) {
-    for (std::size_t i = 0; i + 1 < config->items.size(); i += 2) {
-      const std::string name(text_of(&config->items[i]));
-      const auto* const group = container_of(&config->items[i + 1], Kind::dict);
-      if (group != nullptr) fields.groups[name] = group_of(name, *group);
-    }
-  }
-  if (const auto* const status = container_of(root->find("pg_status"), Kind::dict)) {
-    for (std::size_t i = 0; i + 1 < status->items.size(); i += 2) {
-      const auto* const group = container_of(&status->items[i + 1], Kind::dict);
-      const auto enqueued =
-          group == nullptr ? std::nullopt : integer_of(group->find("last_enqueued_collective"));
-      if (!enqueued) continue;
-      fields.progress[std::string(text_of(&status->items[i]))] = {
-          *enqueued, integer_of(group->find("last_completed_collective")).value_or(-1)};
-    }
-  }
-  return true;
+std::size_t bytes_of(const std::vector<std::string>& texts) {
+  std::size_t bytes = 0;
+  for (const std::string& text : texts) bytes += sizeof(std::string) + text.size();
+  return bytes;
+}
+std::size_t bytes_of(const std::vector<std::vector<std::int64_t>>& shapes) {
+  std::size_t bytes = 0;
+  for (const auto& shape : shapes) bytes += sizeof(std::vector<std::int64_t>) + 8 * shape.size();
+  return bytes;
 }
 
-PickleValue json_value_of(const simdjson::dom::element& element, std::size_t depth);
+void add_operation(const PickleContainer& dict, FlightFields& fields) {
+  fields.operations.push_back(operation_of(dict));
+  const FlightOperation& made = fields.operations.back().operation;
+  fields.hold(sizeof(FlightFields::Recorded) + made.name.size() + bytes_of(made.inputs) +
+              bytes_of(made.outputs) + bytes_of(made.input_types) + bytes_of(made.output_types) +
+              bytes_of(made.frames));
+}
 
-std::shared_ptr<PickleContainer> container_from(const simdjson::dom::element& element,
-                                                std::size_t depth) {
-  auto made = std::make_shared<PickleContainer>();
-  simdjson::dom::object object;
-  if (element.get(object) == simdjson::SUCCESS) {
-    made->kind = Kind::dict;
-    for (const auto& [key, value] : object) {
-      made->items.emplace_back(std::string_view(key));
-      made->items.push_back(json_value_of(value, depth + 1));
+void read_groups(const PickleContainer& config, FlightFields& fields) {
+  for (std::size_t i = 0; i + 1 < config.items.size(); i += 2) {
+    const auto* const dict = container_of(&config.items[i + 1], Kind::dict);
+    if (dict == nullptr) continue;
+    const std::string name(text_of(&config.items[i]));
+    const FlightGroup& group = fields.groups[name] = group_of(name, *dict);
+    fields.hold(2 * sizeof group + group.description.size() + 2 * name.size() +
+                group.ranks.size() * sizeof(std::int32_t));
+  }
+}
+
+void read_progress(const PickleContainer& status, FlightFields& fields) {
+  for (std::size_t i = 0; i + 1 < status.items.size(); i += 2) {
+    const auto* const group = container_of(&status.items[i + 1], Kind::dict);
+    const auto enqueued =
+        group == nullptr ? std::nullopt : integer_of(group->find("last_enqueued_collective"));
+    if (!enqueued) continue;
+    const std::string id(text_of(&status.items[i]));
+    fields.hold(2 * sizeof(FlightProgress) + 2 * sizeof(std::string) + id.size());
+    fields.progress[id] = {*enqueued,
+                           integer_of(group->find("last_completed_collective")).value_or(-1)};
+  }
+}
+
+// A member of the root, but for the operations.
+void read_member(std::string_view key, const PickleValue& value, FlightFields& fields) {
+  const auto* const dict = container_of(&value, Kind::dict);
+  if (key == "version") fields.version = text_of(&value);
+  if (key == "pg_config" && dict != nullptr) read_groups(*dict, fields);
+  if (key == "pg_status" && dict != nullptr) read_progress(*dict, fields);
+}
+
+// Values out of JSON, one at a time: they are valid until the next is read.
+class JsonValues {
+ public:
+  explicit JsonValues(std::pmr::memory_resource& memory) : memory_(&memory) {}
+
+  // nullopt: it is not JSON, or longer than kMostJson.
+  std::optional<PickleValue> read(std::string_view text) {
+    simdjson::dom::element element;
+    if (parser_.parse(text.data(), text.size()).get(element) != simdjson::SUCCESS)
+      return std::nullopt;
+    return value_of(element, 0);
+  }
+
+ private:
+  PickleValue value_of(const simdjson::dom::element& element, std::size_t depth) const {
+    switch (element.type()) {
+      case simdjson::dom::element_type::ARRAY:
+      case simdjson::dom::element_type::OBJECT:
+        if (depth == kMostDepth) return std::monostate{};
+        return container_of(element, depth);
+      case simdjson::dom::element_type::INT64:
+        return std::int64_t{element};
+      case simdjson::dom::element_type::UINT64:
+      case simdjson::dom::element_type::DOUBLE:
+        return double{element};
+      case simdjson::dom::element_type::STRING:
+        return std::string_view{element};
+      case simdjson::dom::element_type::BOOL:
+        return bool{element};
+      case simdjson::dom::element_type::NULL_VALUE:
+        break;
     }
+    return std::monostate{};
+  }
+  std::shared_ptr<PickleContainer> container_of(const simdjson::dom::element& element,
+                                                std::size_t depth) const {
+    simdjson::dom::object object;
+    const bool is_dict = element.get(object) == simdjson::SUCCESS;
+    auto made = make_container(is_dict ? Kind::dict : Kind::list, *memory_);
+    if (is_dict) {
+      for (const auto& [key, value] : object) {
+        made->items.emplace_back(std::string_view(key));
+        made->items.push_back(value_of(value, depth + 1));
+      }
+      return made;
+    }
+    simdjson::dom::array array;
+    if (element.get(array) != simdjson::SUCCESS) return made;
+    for (const auto& value : array) made->items.push_back(value_of(value, depth + 1));
     return made;
   }
-  simdjson::dom::array array;
-  if (element.get(array) == simdjson::SUCCESS) {
-    for (const auto& value : array) made->items.push_back(json_value_of(value, depth + 1));
-  }
-  return made;
-}
 
-PickleValue json_value_of(const simdjson::dom::element& element, std::size_t depth) {
-  switch (element.type()) {
-    case simdjson::dom::element_type::ARRAY:
-    case simdjson::dom::element_type::OBJECT:
-      if (depth == kMostDepth) return std::monostate{};
-      return container_from(element, depth);
-    case simdjson::dom::element_type::INT64:
-      return std::int64_t{element};
-    case simdjson::dom::element_type::UINT64:
-    case simdjson::dom::element_type::DOUBLE:
-      return double{element};
-    case simdjson::dom::element_type::STRING:
-      return std::string_view{element};
-    case simdjson::dom::element_type::BOOL:
-      return bool{element};
-    case simdjson::dom::element_type::NULL_VALUE:
-      break;
-  }
-  return std::monostate{};
+  std::pmr::memory_resource* memory_;
+  simdjson::dom::parser parser_{kMostJson};
+};
+
+// False: it is broken somewhere.
+bool read_json_members(std::string_view document, FlightFields& fields) {
+  BoundedMemory memory(kPickleMemory);
+  JsonValues values(memory);
+  bool good = true;
+  const auto read_operation = [&](std::string_view text) {
+    const auto value = values.read(text);
+    good = good && value;
+    const auto* const dict = value ? container_of(&*value, Kind::dict) : nullptr;
+    if (dict != nullptr && is_operation(*dict)) add_operation(*dict, fields);
+  };
+  const auto read = [&](std::string_view key, std::string_view text) {
+    if (key == "entries" && text.starts_with('[')) {
+      good = each_element(text, read_operation) && good;
+    } else if (const auto value = values.read(text)) {
+      read_member(key, *value, fields);
+    } else {
+      good = false;
+    }
+  };
+  return each_member(document, read) && good;
 }
 
 }  // namespace
@@ -222,44 +289,55 @@ std::string without_backend(std::string_view name) {
   return std::string(colon == std::string_view::npos ? name : name.substr(colon + 1));
 }
 
+void FlightFields::hold(std::size_t bytes) {
+  held_ += bytes;
+  if (held_ > kMostBytes) throw OverBudget();
+}
+
 FieldsEnd read_pickle_fields(std::string_view bytes, FlightFields& fields) {
-  const PickleResult read = read_pickle(bytes, [&fields](const PickleContainer& dict) {
-    if (!is_operation(dict)) return false;
-    fields.operations.push_back(operation_of(dict));
-    return true;
-  });
-  if (read.end == PickleResult::End::incomplete) return {};
-  if (read.end == PickleResult::End::damaged)
-    return {FlightDumpResult::End::damaged, 0, read.error};
-  if (!read_root(read.value, fields))
-    return {FlightDumpResult::End::damaged, 0, "not a Flight Recorder dump"};
-  return {FlightDumpResult::End::whole, read.bytes, {}};
+  const auto damaged = [](std::string why) {
+    return FieldsEnd{FlightDumpResult::End::damaged, 0, std::move(why)};
+  };
+  BoundedMemory memory(kPickleMemory);
+  try {
+    const PickleResult read = read_pickle(bytes, memory, [&fields](const PickleContainer& dict) {
+      if (is_operation(dict)) add_operation(dict, fields);
+      return is_operation(dict);
+    });
+    if (read.end == PickleResult::End::incomplete) return {};
+    if (read.end == PickleResult::End::damaged) return damaged(read.error);
+    const auto* const root = container_of(&read.value, Kind::dict);
+    if (root == nullptr || root->find("version") == nullptr)
+      return damaged("not a Flight Recorder dump");
+    for (std::size_t i = 0; i + 1 < root->items.size(); i += 2) {
+      read_member(text_of(&root->items[i]), root->items[i + 1], fields);
+    }
+    return {FlightDumpResult::End::whole, read.bytes, {}};
+  } catch (const OverBudget& over) {
+    return damaged(over.what());
+  }
 }
 
 FieldsEnd read_json_fields(std::string_view bytes, FlightFields& fields) {
+  const auto damaged = [](std::string why) {
+    return FieldsEnd{FlightDumpResult::End::damaged, 0, std::move(why)};
+  };
   JsonCursor cursor(bytes);
-  std::string_view key;
+  bool has_version = false;
   if (cursor.enter()) {
-    while (cursor.next(key)) cursor.value();
-  }
-  if (cursor.ran_out()) return {};
-  if (cursor.failed()) return {FlightDumpResult::End::damaged, 0, "not JSON"};
-  const std::size_t size = bytes.size() - cursor.rest().size();
-  simdjson::dom::parser parser;
-  simdjson::dom::element document;
-  if (parser.parse(bytes.data(), size).get(document) != simdjson::SUCCESS) {
-    return {FlightDumpResult::End::damaged, 0, "not JSON"};
-  }
-  const PickleValue root = json_value_of(document, 0);
-  if (!read_root(root, fields))
-    return {FlightDumpResult::End::damaged, 0, "not a Flight Recorder dump"};
-  const auto* const dict = container_of(&root, Kind::dict);
-  for (const PickleValue& entry : sequence_of(dict->find("entries"))) {
-    const auto* const operation = container_of(&entry, Kind::dict);
-    if (operation != nullptr && is_operation(*operation)) {
-      fields.operations.push_back(operation_of(*operation));
+    for (std::string_view key; cursor.next(key); cursor.value()) {
+      has_version = has_version || key == "version";
     }
   }
+  if (cursor.ran_out()) return {};
+  if (cursor.failed()) return damaged("not JSON");
+  const std::size_t size = bytes.size() - cursor.rest().size();
+  try {
+    if (!read_json_members(bytes.substr(0, size), fields)) return damaged("not JSON");
+  } catch (const OverBudget& over) {
+    return damaged(over.what());
+  }
+  if (!has_version) return damaged("not a Flight Recorder dump");
   return {FlightDumpResult::End::whole, size, {}};
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <deque>
 #include <map>
 #include <string>
 #include <string_view>
@@ -12,7 +13,10 @@
 
 namespace trainwatch {
 
+// Bounded in bytes: of a few bytes in a file, such as those that repeat a list, many can be made.
 struct FlightFields {
+  static constexpr std::size_t kMostBytes = std::size_t{40} << 20U;
+
   struct Recorded {
     std::string group_id;  // pg_id: of this process
     std::string group;     // its name
@@ -21,7 +25,13 @@ struct FlightFields {
   std::string version;
   std::map<std::string, FlightGroup> groups;       // by name
   std::map<std::string, FlightProgress> progress;  // by pg_id
-  std::vector<Recorded> operations;
+  std::deque<Recorded> operations;
+
+  // Call before or after one of them is made. Throws OverBudget (bounded_memory.h).
+  void hold(std::size_t bytes);
+
+ private:
+  std::size_t held_ = 0;
 };
 
 struct FieldsEnd {

@@ -7,6 +7,8 @@
 #include <cstdio>
 #include <optional>
 
+#include "pipeline/decode/bounded_memory.h"
+
 namespace trainwatch {
 namespace {
 
@@ -50,16 +52,20 @@ std::string name_of(std::uint8_t opcode) {
 
 class PickleReader {
  public:
-  PickleReader(std::string_view bytes, const std::function<bool(const PickleContainer&)>& take,
-               const PickleLimits& limits)
-      : bytes_(bytes), take_(take), limits_(limits) {}
+  PickleReader(std::string_view bytes, std::pmr::memory_resource& memory,
+               const std::function<bool(const PickleContainer&)>& take, const PickleLimits& limits)
+      : bytes_(bytes), memory_(&memory), take_(take), limits_(limits) {}
 
   PickleResult read() {
     if (bytes_.size() > limits_.file_bytes) fail("more than the largest size of a file");
-    while (end_ == PickleEnd::incomplete) {
-      begin_ = at_;
-      const auto opcode = number(1);
-      if (!opcode || !step(static_cast<std::uint8_t>(*opcode))) break;
+    try {
+      while (end_ == PickleEnd::incomplete) {
+        begin_ = at_;
+        const auto opcode = number(1);
+        if (!opcode || !step(static_cast<std::uint8_t>(*opcode))) break;
+      }
+    } catch (const OverBudget& over) {
+      fail(over.what());
     }
     PickleResult result{end_, at_, std::move(error_), {}};
     if (end_ == PickleEnd::whole) result.value = std::move(stack_.front());
@@ -193,13 +199,8 @@ class PickleReader {
     return push(bytes_.substr(at_ - *size, *size));
   }
 
-  static std::shared_ptr<PickleContainer> make(Kind kind) {
-    auto made = std::make_shared<PickleContainer>();
-    made->kind = kind;
-    return made;
-  }
+  std::shared_ptr<PickleContainer> make(Kind kind) const { return make_container(kind, *memory_); }
   bool push(PickleValue value) {
-    if (++nodes_ > limits_.nodes) return fail("too many values");
     stack_.push_back(std::move(value));
     return true;
   }
@@ -265,7 +266,7 @@ class PickleReader {
     const std::size_t floor = marks_.empty() ? 0 : marks_.back();
     if (stack_.size() <= floor) return fail("memo of nothing");
     // Dense: a writer counts. A number may be used again.
-    if (*index > memo_.size() || *index >= limits_.memo) return fail("memo index");
+    if (*index > memo_.size()) return fail("memo index");
     if (*index == memo_.size()) memo_.emplace_back();
     memo_[*index] = stack_.back();
     return true;
@@ -295,14 +296,14 @@ class PickleReader {
   }
 
   std::string_view bytes_;
+  std::pmr::memory_resource* memory_;
   const std::function<bool(const PickleContainer&)>& take_;
   const PickleLimits& limits_;
   std::size_t at_ = 0;
   std::size_t begin_ = 0;  // of the opcode
-  std::size_t nodes_ = 0;
-  std::vector<PickleValue> stack_;
-  std::vector<std::size_t> marks_;  // sizes of the stack
-  std::vector<PickleValue> memo_;
+  std::pmr::vector<PickleValue> stack_{memory_};
+  std::vector<std::size_t> marks_;  // sizes of the stack; few, see `depth`
+  std::pmr::vector<PickleValue> memo_{memory_};
   PickleEnd end_ = PickleEnd::incomplete;
   std::string error_;
 };
@@ -317,16 +318,22 @@ const PickleValue* PickleContainer::find(std::string_view key) const {
   return nullptr;
 }
 
+std::shared_ptr<PickleContainer> make_container(PickleContainer::Kind kind,
+                                                std::pmr::memory_resource& memory) {
+  const std::pmr::polymorphic_allocator<PickleContainer> allocator(&memory);
+  return std::allocate_shared<PickleContainer>(allocator, kind, &memory);
+}
+
 const PickleContainer* container_of(const PickleValue* value, PickleContainer::Kind kind) {
   if (value == nullptr) return nullptr;
   const auto* const part = std::get_if<std::shared_ptr<PickleContainer>>(value);
   return part != nullptr && (*part)->kind == kind ? part->get() : nullptr;
 }
 
-PickleResult read_pickle(std::string_view bytes,
+PickleResult read_pickle(std::string_view bytes, std::pmr::memory_resource& memory,
                          const std::function<bool(const PickleContainer&)>& take,
                          const PickleLimits& limits) {
-  PickleReader reader(bytes, take, limits);
+  PickleReader reader(bytes, memory, take, limits);
   return reader.read();
 }
 

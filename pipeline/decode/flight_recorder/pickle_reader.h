@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <memory_resource>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -21,20 +22,28 @@ namespace trainwatch {
 
 struct PickleContainer;
 
-// Strings are parts of the input. Whoever holds a value holds what it contains.
+// Strings are parts of the input. Whoever holds a value holds what it contains, and so does not
+// outlive the memory that was read into.
 using PickleValue = std::variant<std::monostate, bool, std::int64_t, double, std::string_view,
                                  std::shared_ptr<PickleContainer>>;
 
 struct PickleContainer {
   enum class Kind : std::uint8_t { list, tuple, dict };
-  Kind kind = Kind::list;
-  bool open = true;                // may grow: nothing else refers to it
-  std::size_t depth = 1;           // of what it contains, itself included
-  std::vector<PickleValue> items;  // of a dict: key, value, key, value; keys are strings
+
+  PickleContainer(Kind its_kind, std::pmr::memory_resource* memory)
+      : kind(its_kind), items(memory) {}
+
+  Kind kind;
+  bool open = true;                     // may grow: nothing else refers to it
+  std::size_t depth = 1;                // of what it contains, itself included
+  std::pmr::vector<PickleValue> items;  // of a dict: key, value, key, value; keys are strings
 
   // Of a dict: the value of a key, or null.
   const PickleValue* find(std::string_view key) const;
 };
+
+std::shared_ptr<PickleContainer> make_container(PickleContainer::Kind kind,
+                                                std::pmr::memory_resource& memory);
 
 // Of a value: null, or what it is.
 const PickleContainer* container_of(const PickleValue* value, PickleContainer::Kind kind);
@@ -42,10 +51,11 @@ const PickleContainer* container_of(const PickleValue* value, PickleContainer::K
 struct PickleLimits {
   std::size_t file_bytes = std::size_t{64} << 20U;
   std::size_t depth = 32;
-  std::size_t memo = std::size_t{1} << 24U;
   std::size_t text_bytes = std::size_t{1} << 20U;
-  std::size_t nodes = std::size_t{4} << 20U;
 };
+
+// For the values of the largest dumps that are read.
+inline constexpr std::size_t kPickleMemory = std::size_t{24} << 20U;
 
 struct PickleResult {
   enum class End : std::uint8_t {
@@ -60,8 +70,9 @@ struct PickleResult {
 };
 
 // `take`, if set, sees each dict as it is filled. Where it returns true, the dict is left empty:
-// so of a long list of dicts only one is in memory at a time.
-PickleResult read_pickle(std::string_view bytes,
+// so of a long list of dicts only one is in memory at a time. A pickle whose values do not fit into
+// `memory` (bounded_memory.h) is damaged.
+PickleResult read_pickle(std::string_view bytes, std::pmr::memory_resource& memory,
                          const std::function<bool(const PickleContainer&)>& take = {},
                          const PickleLimits& limits = {});
 

@@ -29,6 +29,7 @@ namespace trainwatch {
 namespace {
 
 constexpr std::size_t kMaxLayouts = 16384;
+constexpr std::size_t kMaxNameBytes = std::size_t{4} << 20U;
 constexpr std::size_t kLongestNumber = 32;  // of an expected line
 constexpr int kMaxFailures = 16;            // in one line, so that none costs much
 
@@ -329,7 +330,8 @@ Rejection SystemMetricsDecoder::find_layout(const Tokens& tokens, std::uint32_t&
   if (const Rejection reason =
           named_.read({tokens.type, tokens.name, tokens.dimension, tokens.node}, series))
     return reason;
-  if (layouts_.size() == kMaxLayouts) {  // one series spelt in ever new ways
+  // One series spelt in ever new ways, or long names: what is known is only there to be quick.
+  if (layouts_.size() == kMaxLayouts || layout_of_name_.bytes() > kMaxNameBytes) {
     layouts_.clear();
     series_.clear();
     parts_.clear();

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "pipeline/decode/bounded_memory.h"
 #include "support/flight_dump_writer.h"
 
 namespace trainwatch::pickle_reader_test {
@@ -31,6 +32,15 @@ RankDump sample() {
   group.operations = {operation, operation};
   dump.groups = {group};
   return dump;
+}
+
+BoundedMemory& memory() {
+  static BoundedMemory memory(kPickleMemory);
+  return memory;
+}
+
+PickleResult read_pickle(std::string_view bytes, const PickleLimits& limits = {}) {
+  return trainwatch::read_pickle(bytes, memory(), {}, limits);
 }
 
 std::string error_of(std::string_view bytes) {
@@ -103,15 +113,58 @@ TEST(PickleReader, BoundsEverything) {
   EXPECT_THAT(error_of("\x80\x02]r\xff\xff\xff\x7f."sv), HasSubstr("memo index"));
   EXPECT_THAT(error_of("\x80\x02h\x05."sv), HasSubstr("memo index"));
   EXPECT_THAT(error_of("\x80\x02\x8a\x09"sv), HasSubstr("64 bits"));
-  PickleLimits few;
-  few.nodes = 3;
-  EXPECT_EQ(read_pickle("\x80\x02(NNNNt."sv, {}, few).end, End::damaged);
   for (const std::string_view wrong : {"."sv, "\x80\x02."sv, "\x80\x02(."sv, "\x80\x02NN."sv,
                                        "\x80\x02"
                                        "e."sv,
                                        "\x80\x02}(Nu."sv, "\x80\x02}(NNu."sv, "\x80\x02q\0."sv,
                                        "\x80\x02(Ne."sv, "\x80\x02\x85."sv}) {
     EXPECT_EQ(read_pickle(wrong).end, End::damaged);
+  }
+}
+
+// A byte of the file is a hundred in memory.
+TEST(PickleReader, HoldsNoMoreThanItsMemory) {
+  constexpr std::size_t kMany = std::size_t{4} << 20U;
+  const std::string begin = "\x80\x02](";
+  std::string memoized = begin;
+  std::string pairs = begin;
+  for (std::size_t i = 0; i < kMany; ++i) {
+    memoized += "N\x94";
+    pairs += "NN\x86";
+  }
+  for (const std::string& bomb : {begin + std::string(kMany, ']') + "e.", memoized + "e.",
+                                  pairs + "e.", begin + std::string(kMany, 'N') + "e."}) {
+    EXPECT_THAT(error_of(bomb), HasSubstr("more than a file may hold"));
+    EXPECT_EQ(memory().held(), 0U) << "it is given back";
+  }
+}
+
+std::string pickled(std::string_view text) {
+  return "X" + std::string{static_cast<char>(text.size())} + std::string(3, '\0') +
+         std::string(text);
+}
+
+// Lists of nothing are many bytes in an operation.
+TEST(PickleReader, OperationsHoldNoMoreThanTheirBytes) {
+  constexpr std::size_t kShapes = 20'000;
+  const std::string operation = "}(" + pickled("profiling_name") + pickled("a") +
+                                pickled("collective_seq_id") + "K\x01" + pickled("input_sizes") +
+                                "](" + std::string(kShapes, ']') + "eu";
+  std::string shapes = "[]";
+  for (std::size_t i = 1; i < kShapes; ++i) shapes += ",[]";
+  const std::string in_json =
+      R"({"profiling_name":"a","collective_seq_id":1,"input_sizes":[)" + shapes + "]}";
+  std::string pickle =
+      "\x80\x02}(" + pickled("version") + pickled("2.9") + pickled("entries") + "](";
+  std::string json = R"({"version":"2.9","entries":[)" + in_json;
+  for (int i = 0; i < 200; ++i) {
+    pickle += operation;
+    json += "," + in_json;
+  }
+  for (const std::string& dump : {pickle + "eu.", json + "]}"}) {
+    const FlightDumpResult read = read_flight_dump(dump);
+    EXPECT_EQ(read.end, FlightDumpResult::End::damaged);
+    EXPECT_THAT(read.error, HasSubstr("more than a file may hold"));
   }
 }
 
