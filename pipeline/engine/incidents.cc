@@ -162,6 +162,7 @@ std::vector<Incidents::Change> Incidents::update(const Alert& alert, const RuleS
   Entry* const known = find(alert.id);
   if (known != nullptr) {
     known->severity = alert.severity;
+    known->ended = kNoTime;
     changed_.push_back(known->number);
   }
   const std::uint64_t incident =

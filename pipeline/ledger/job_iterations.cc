@@ -207,14 +207,14 @@ void JobIterations::learn_wait(CleanPace& pace, const JobIteration& iteration, d
   pace.learn_wait(said.wait, std::max(clean, step - said.wait));
 }
 
-// The first iterations of a stage together, as many however late it is asked: their median forgives
-// those that are slow. False: there are too few.
+// The first iterations of a stage together: their median forgives those that are slow. False: there
+// are too few.
 bool JobIterations::learn_first(CleanPace& pace, std::uint32_t stage,
                                 const IterationContext& context, bool all) {
   std::vector<JobIteration*> first;
   std::vector<double> works;
   for (auto& [number, iteration] : held_) {
-    if (first.size() == CleanPace::kNeeded || context.place_of(iteration).stage != stage) break;
+    if (context.place_of(iteration).stage != stage) break;
     first.push_back(&iteration);
     if (iteration.last.work > 0) works.push_back(iteration.last.work);
   }

@@ -277,17 +277,6 @@ TEST(RunLedgerTest, LiveIsReplayAndWhatIsBookedOnlyGrows) {
   expect_parts(replay, job.truth());
 }
 
-TEST(RunLedgerTest, ThePaceOfAStageIsTheSameLiveAsInAReplay) {
-  MadeUpJob job({.base = 0.1, .noise = 0.02});
-  for (std::uint32_t k = 0; k < 600; ++k) {
-    const double wait = 1e-4 * (k % 7);  // that nobody would mind
-    job.iterate({.wait = {{0, wait}, {1, wait}, {2, wait}, {3, wait}}, .grow = k < 300 ? 1 : 1.7});
-    job.log_size(k < 300 ? 64 : 128);
-  }
-  const Life life = live(job, {0, 0.3, 1.1, 2}, [](const auto&...) {});
-  EXPECT_EQ(life.parts.seconds, job.replay().life(kReplay).parts.seconds);
-}
-
 RunLedger resumed(RunLedger& saved, std::uint32_t ranks) {
   RunLedger loaded;
   const auto copy = [](auto&& save, auto&& load) {
