@@ -75,7 +75,6 @@ std::optional<StartFailure> App::start() {
   const Acknowledged acknowledged = state.store->acknowledged();
   const Result<Notes> notes = state.store->load_notes();
   if (!notes.ok()) return failed(notes.error());
-  impl.look_at_deaths(*state.store, *notes);
   if (Status bound = impl.start_server(*listen, *state.store); !bound.ok())
     return failed(bound.error());
   impl.reloads.last_success = std::chrono::system_clock::now();
