@@ -6,6 +6,7 @@
 #include <tuple>
 #include <utility>
 
+#include "pipeline/decode/bounded_memory.h"
 #include "pipeline/decode/flight_recorder/flight_fields.h"
 #include "pipeline/decode/flight_recorder/pickle_reader.h"
 
@@ -105,10 +106,15 @@ FlightDumpResult read_flight_dump(std::string_view bytes) {
   FlightFields fields;
   const auto first = bytes.find_first_not_of(" \t\r\n");
   const bool json = first != std::string_view::npos && bytes[first] == '{';
-  const FieldsEnd read = json ? read_json_fields(bytes, fields) : read_pickle_fields(bytes, fields);
-  result.end = read.end;
-  result.bytes = read.bytes;
-  result.error = read.error;
+  try {
+    FieldsEnd read = json ? read_json_fields(bytes, fields) : read_pickle_fields(bytes, fields);
+    result.end = read.end;
+    result.bytes = read.bytes;
+    result.error = std::move(read.error);
+  } catch (const OverBudget& over) {
+    result.end = FlightDumpResult::End::damaged;
+    result.error = over.what();
+  }
   if (result.end == FlightDumpResult::End::whole) result.dump = assemble(std::move(fields));
   return result;
 }

@@ -156,39 +156,37 @@ void add_operation(const PickleContainer& dict, FlightFields& fields) {
               bytes_of(made.frames));
 }
 
-void read_groups(const PickleContainer& config, FlightFields& fields) {
-  for (std::size_t i = 0; i + 1 < config.items.size(); i += 2) {
-    const auto* const dict = container_of(&config.items[i + 1], Kind::dict);
-    if (dict == nullptr) continue;
-    const std::string name(text_of(&config.items[i]));
-    const FlightGroup& group = fields.groups[name] = group_of(name, *dict);
-    fields.hold(2 * sizeof group + group.description.size() + 2 * name.size() +
-                group.ranks.size() * sizeof(std::int32_t));
-  }
-}
-
-void read_progress(const PickleContainer& status, FlightFields& fields) {
-  for (std::size_t i = 0; i + 1 < status.items.size(); i += 2) {
-    const auto* const group = container_of(&status.items[i + 1], Kind::dict);
-    const auto enqueued =
-        group == nullptr ? std::nullopt : integer_of(group->find("last_enqueued_collective"));
-    if (!enqueued) continue;
-    const std::string id(text_of(&status.items[i]));
-    fields.hold(2 * sizeof(FlightProgress) + 2 * sizeof(std::string) + id.size());
-    fields.progress[id] = {*enqueued,
-                           integer_of(group->find("last_completed_collective")).value_or(-1)};
-  }
-}
-
-// A member of the root, but for the operations.
-void read_member(std::string_view key, const PickleValue& value, FlightFields& fields) {
+void add_group(std::string_view key, const PickleValue& value, FlightFields& fields) {
   const auto* const dict = container_of(&value, Kind::dict);
-  if (key == "version") fields.version = text_of(&value);
-  if (key == "pg_config" && dict != nullptr) read_groups(*dict, fields);
-  if (key == "pg_status" && dict != nullptr) read_progress(*dict, fields);
+  if (dict == nullptr) return;
+  const std::string name(key);
+  const FlightGroup& group = fields.groups[name] = group_of(name, *dict);
+  fields.hold(2 * sizeof group + group.description.size() + 2 * name.size() +
+              group.ranks.size() * sizeof(std::int32_t));
 }
 
-// Values out of JSON, one at a time: they are valid until the next is read.
+void add_progress(std::string_view key, const PickleValue& value, FlightFields& fields) {
+  const auto* const dict = container_of(&value, Kind::dict);
+  const auto enqueued =
+      dict == nullptr ? std::nullopt : integer_of(dict->find("last_enqueued_collective"));
+  if (!enqueued) return;
+  fields.hold(2 * sizeof(FlightProgress) + 2 * sizeof(std::string) + key.size());
+  fields.progress[std::string(key)] = {
+      *enqueued, integer_of(dict->find("last_completed_collective")).value_or(-1)};
+}
+
+// What adds a member of this member of the root; null: it is none of these tables.
+using AddMember = void (*)(std::string_view, const PickleValue&, FlightFields&);
+AddMember add_member_of(std::string_view table) {
+  if (table == "pg_config") return &add_group;
+  return table == "pg_status" ? &add_progress : nullptr;
+}
+
+FieldsEnd damaged(std::string why) {
+  return {FlightDumpResult::End::damaged, 0, std::move(why)};
+}
+
+// Reads values of a JSON document, one at a time: a value is valid until the next is read.
 class JsonValues {
  public:
   explicit JsonValues(std::pmr::memory_resource& memory) : memory_(&memory) {}
@@ -207,7 +205,7 @@ class JsonValues {
       case simdjson::dom::element_type::ARRAY:
       case simdjson::dom::element_type::OBJECT:
         if (depth == kMostDepth) return std::monostate{};
-        return container_of(element, depth);
+        return container_from(element, depth);
       case simdjson::dom::element_type::INT64:
         return std::int64_t{element};
       case simdjson::dom::element_type::UINT64:
@@ -222,8 +220,8 @@ class JsonValues {
     }
     return std::monostate{};
   }
-  std::shared_ptr<PickleContainer> container_of(const simdjson::dom::element& element,
-                                                std::size_t depth) const {
+  std::shared_ptr<PickleContainer> container_from(const simdjson::dom::element& element,
+                                                  std::size_t depth) const {
     simdjson::dom::object object;
     const bool is_dict = element.get(object) == simdjson::SUCCESS;
     auto made = make_container(is_dict ? Kind::dict : Kind::list, *memory_);
@@ -244,7 +242,7 @@ class JsonValues {
   simdjson::dom::parser parser_{kMostJson};
 };
 
-// False: it is broken somewhere.
+// False: some of it is not JSON.
 bool read_json_members(std::string_view document, FlightFields& fields) {
   BoundedMemory memory(kPickleMemory);
   JsonValues values(memory);
@@ -256,12 +254,23 @@ bool read_json_members(std::string_view document, FlightFields& fields) {
     if (dict != nullptr && is_operation(*dict)) add_operation(*dict, fields);
   };
   const auto read = [&](std::string_view key, std::string_view text) {
+    const AddMember add = add_member_of(key);
     if (key == "entries" && text.starts_with('[')) {
       good = each_element(text, read_operation) && good;
-    } else if (const auto value = values.read(text)) {
-      read_member(key, *value, fields);
+    } else if (add != nullptr && text.starts_with('{')) {
+      good = each_member(text,
+                         [&](std::string_view name, std::string_view member) {
+                           const auto plain = values.read('"' + std::string(name) + '"');
+                           const std::string unescaped(plain ? text_of(&*plain) : name);
+                           const auto value = values.read(member);
+                           good = good && value;
+                           if (value) add(unescaped, *value, fields);
+                         }) &&
+             good;
     } else {
-      good = false;
+      const auto value = values.read(text);
+      good = good && value;
+      if (value && key == "version") fields.version = text_of(&*value);
     }
   };
   return each_member(document, read) && good;
@@ -295,33 +304,29 @@ void FlightFields::hold(std::size_t bytes) {
 }
 
 FieldsEnd read_pickle_fields(std::string_view bytes, FlightFields& fields) {
-  const auto damaged = [](std::string why) {
-    return FieldsEnd{FlightDumpResult::End::damaged, 0, std::move(why)};
-  };
   BoundedMemory memory(kPickleMemory);
-  try {
-    const PickleResult read = read_pickle(bytes, memory, [&fields](const PickleContainer& dict) {
-      if (is_operation(dict)) add_operation(dict, fields);
-      return is_operation(dict);
-    });
-    if (read.end == PickleResult::End::incomplete) return {};
-    if (read.end == PickleResult::End::damaged) return damaged(read.error);
-    const auto* const root = container_of(&read.value, Kind::dict);
-    if (root == nullptr || root->find("version") == nullptr)
-      return damaged("not a Flight Recorder dump");
-    for (std::size_t i = 0; i + 1 < root->items.size(); i += 2) {
-      read_member(text_of(&root->items[i]), root->items[i + 1], fields);
+  const PickleResult read = read_pickle(bytes, memory, [&fields](const PickleContainer& dict) {
+    if (!is_operation(dict)) return false;
+    add_operation(dict, fields);
+    return true;
+  });
+  if (read.end == PickleResult::End::incomplete) return {};
+  if (read.end == PickleResult::End::damaged) return damaged(read.error);
+  const auto* const root = container_of(&read.value, Kind::dict);
+  if (root == nullptr || root->find("version") == nullptr)
+    return damaged("not a Flight Recorder dump");
+  fields.version = text_of(root->find("version"));
+  for (const std::string_view table : {"pg_config", "pg_status"}) {
+    const auto* const dict = container_of(root->find(table), Kind::dict);
+    const std::size_t size = dict == nullptr ? 0 : dict->items.size();
+    for (std::size_t i = 0; i + 1 < size; i += 2) {
+      add_member_of(table)(text_of(&dict->items[i]), dict->items[i + 1], fields);
     }
-    return {FlightDumpResult::End::whole, read.bytes, {}};
-  } catch (const OverBudget& over) {
-    return damaged(over.what());
   }
+  return {FlightDumpResult::End::whole, read.bytes, {}};
 }
 
 FieldsEnd read_json_fields(std::string_view bytes, FlightFields& fields) {
-  const auto damaged = [](std::string why) {
-    return FieldsEnd{FlightDumpResult::End::damaged, 0, std::move(why)};
-  };
   JsonCursor cursor(bytes);
   bool has_version = false;
   if (cursor.enter()) {
@@ -332,11 +337,7 @@ FieldsEnd read_json_fields(std::string_view bytes, FlightFields& fields) {
   if (cursor.ran_out()) return {};
   if (cursor.failed()) return damaged("not JSON");
   const std::size_t size = bytes.size() - cursor.rest().size();
-  try {
-    if (!read_json_members(bytes.substr(0, size), fields)) return damaged("not JSON");
-  } catch (const OverBudget& over) {
-    return damaged(over.what());
-  }
+  if (!read_json_members(bytes.substr(0, size), fields)) return damaged("not JSON");
   if (!has_version) return damaged("not a Flight Recorder dump");
   return {FlightDumpResult::End::whole, size, {}};
 }

@@ -13,7 +13,7 @@
 
 namespace trainwatch {
 
-// Bounded in bytes: of a few bytes in a file, such as those that repeat a list, many can be made.
+// Limited in bytes, as a few bytes of a file can repeat a long list.
 struct FlightFields {
   static constexpr std::size_t kMostBytes = std::size_t{40} << 20U;
 
@@ -27,7 +27,7 @@ struct FlightFields {
   std::map<std::string, FlightProgress> progress;  // by pg_id
   std::deque<Recorded> operations;
 
-  // Call before or after one of them is made. Throws OverBudget (bounded_memory.h).
+  // Accounts for what is added. Throws OverBudget (bounded_memory.h) beyond kMostBytes.
   void hold(std::size_t bytes);
 
  private:
@@ -40,6 +40,7 @@ struct FieldsEnd {
   std::string error;
 };
 
+// Both throw OverBudget if the dump takes too much memory.
 FieldsEnd read_pickle_fields(std::string_view bytes, FlightFields& fields);
 FieldsEnd read_json_fields(std::string_view bytes, FlightFields& fields);
 

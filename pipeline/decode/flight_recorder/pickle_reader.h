@@ -22,8 +22,8 @@ namespace trainwatch {
 
 struct PickleContainer;
 
-// Strings are parts of the input. Whoever holds a value holds what it contains, and so does not
-// outlive the memory that was read into.
+// Strings are parts of the input. Whoever holds a value holds what it contains; neither may outlive
+// the memory passed to read_pickle().
 using PickleValue = std::variant<std::monostate, bool, std::int64_t, double, std::string_view,
                                  std::shared_ptr<PickleContainer>>;
 

@@ -139,33 +139,41 @@ TEST(PickleReader, HoldsNoMoreThanItsMemory) {
   }
 }
 
-std::string pickled(std::string_view text) {
-  return "X" + std::string{static_cast<char>(text.size())} + std::string(3, '\0') +
-         std::string(text);
-}
-
-// Lists of nothing are many bytes in an operation.
+// Empty lists take much memory in an operation.
 TEST(PickleReader, OperationsHoldNoMoreThanTheirBytes) {
   constexpr std::size_t kShapes = 20'000;
-  const std::string operation = "}(" + pickled("profiling_name") + pickled("a") +
-                                pickled("collective_seq_id") + "K\x01" + pickled("input_sizes") +
-                                "](" + std::string(kShapes, ']') + "eu";
+  testing::PickleWriter pickle;
+  pickle.raw("}(").text("version").text("2.9").text("entries").raw("](");
   std::string shapes = "[]";
   for (std::size_t i = 1; i < kShapes; ++i) shapes += ",[]";
   const std::string in_json =
       R"({"profiling_name":"a","collective_seq_id":1,"input_sizes":[)" + shapes + "]}";
-  std::string pickle =
-      "\x80\x02}(" + pickled("version") + pickled("2.9") + pickled("entries") + "](";
   std::string json = R"({"version":"2.9","entries":[)" + in_json;
   for (int i = 0; i < 200; ++i) {
-    pickle += operation;
+    pickle.raw("}(").text("profiling_name").text("a").text("collective_seq_id").raw("K\x01");
+    pickle.text("input_sizes").raw("](" + std::string(kShapes, ']') + "eu");
     json += "," + in_json;
   }
-  for (const std::string& dump : {pickle + "eu.", json + "]}"}) {
+  for (const std::string& dump : {pickle.raw("eu").take(), json + "]}"}) {
     const FlightDumpResult read = read_flight_dump(dump);
     EXPECT_EQ(read.end, FlightDumpResult::End::damaged);
     EXPECT_THAT(read.error, HasSubstr("more than a file may hold"));
   }
+}
+
+// Of a large job: megabytes of groups.
+TEST(PickleReader, ReadsManyLongGroupsInJson) {
+  std::string ranks = "0";
+  for (int rank = 1; rank < 20'000; ++rank) ranks += ", " + std::to_string(rank);
+  std::string json = R"({"version":"2.9","pg_config":{)";
+  for (int group = 0; group < 40; ++group) {
+    json += (group > 0 ? "," : "") + ("\"g" + std::to_string(group));
+    json += R"(":{"desc":"mesh","ranks":"[)" + ranks + R"(]"})";
+  }
+  const FlightDumpResult read = read_flight_dump(json + R"(},"entries":[]})");
+  ASSERT_EQ(read.end, FlightDumpResult::End::whole) << read.error;
+  ASSERT_EQ(read.dump.groups.size(), 40U);
+  EXPECT_EQ(read.dump.groups.front().ranks.size(), 20'000U);
 }
 
 TEST(PickleReader, ReadsNumbers) {
