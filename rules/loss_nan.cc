@@ -27,6 +27,17 @@ constexpr double kOften = 0.1;              // of the records,
 constexpr double kOftenWeight = 1.0 / 50;   // the newer ones count more
 constexpr std::int64_t kSkipsAreOne = 400;  // finite records that end an alert about skipped steps
 
+constexpr std::string_view kNextForSkips =
+    "No action is needed while this is rare: the loss scale is lowered until the gradients are "
+    "finite. If it persists, look for overflow in half precision, or train in bfloat16.";
+constexpr std::string_view kNextForBatches =
+    "Look at the batches of these steps: samples without labels, empty masks, divisions by zero. "
+    "If the optimizer takes these steps, the next one may ruin the weights.";
+constexpr std::string_view kNextForRuin =
+    "Stop the job and restart it from a checkpoint written before the first such step; look for a "
+    "learning rate that is too high, bad samples, divisions by zero and overflow in half precision "
+    "(torch.autograd.detect_anomaly finds the operation).";
+
 struct Params {
   std::int64_t skipped_steps = 20;
 };
@@ -42,7 +53,7 @@ struct Tag : ScalarTrack {
   std::uint64_t in_a_row = 0;  // records that are not finite, up to the latest
   std::uint64_t bad = 0;       // the same since the alert opened
   double bad_share = 0;        // of the records
-  bool came_back = false;      // it was finite again: the weights were not ruined
+  bool came_back = false;      // to finite values, so the weights were not ruined
   std::int64_t bad_step = kNoStep;
   Time bad_since = kNoTime;
   std::int64_t good_step = kNoStep;
@@ -216,7 +227,7 @@ class LossNan final : public Rule {
     });
   }
 
-  // Some batches have no loss: weights that were updated with a NaN would stay NaN.
+  // Some batches lack the loss. If an update had made the weights NaN, the loss would stay NaN.
   bool comes_and_goes(const Tag& tag) const {
     return tag.is_loss && tag.came_back && (tag.in_a_row < kSkippedInARow || loss_is_finite());
   }
@@ -273,18 +284,16 @@ Verdict LossNan::describe(const Tag& tag, const Scalar& scalar) const {
   verdict.unit = counts ? "steps" : "";
   const std::string begun =
       tag.bad_step == kNoStep ? "" : " since step " + std::to_string(tag.bad_step);
-  const bool skipped = severity_of(tag, scalar) < Severity::critical && !tag.is_loss && !counts;
-  const bool harmless = skipped && loss_is_finite();
-  if (harmless) {
+  const bool again = comes_and_goes(tag);
+  const bool skipped =
+      severity_of(tag, scalar) < Severity::critical && !tag.is_loss && !counts && loss_is_finite();
+  if (skipped || again) {
     verdict.summary = what + " was " + std::string(text_of(scalar.value)) + " in " +
                       std::to_string(tag.bad) + (tag.bad == 1 ? " record" : " records") + begun +
-                      " (" + format::cut(name, 80) +
-                      "), and the loss is finite: steps that mixed precision skips.";
-  } else if (comes_and_goes(tag)) {
-    verdict.summary = what + " was " + std::string(text_of(scalar.value)) + " in " +
-                      std::to_string(tag.bad) + (tag.bad == 1 ? " record" : " records") + begun +
-                      " (" + format::cut(name, 80) + "); it was finite again " +
-                      (tag.bad == 1 ? "the last time." : "each time.");
+                      " (" + format::cut(name, 80) + ")" +
+                      (skipped ? ", and the loss is finite: steps that mixed precision skips."
+                       : tag.bad == 1 ? "; it was finite again the last time."
+                                      : "; it was finite again each time.");
   } else if (counts) {
     verdict.summary = "The job reports steps whose loss is NaN" + begun + " (" +
                       format::cut(name, 80) + " = " + format::figure(scalar.value) + ").";
@@ -310,16 +319,7 @@ Verdict LossNan::describe(const Tag& tag, const Scalar& scalar) const {
   if (!counts && std::isfinite(tag.good)) evidence.field("last_finite", tag.good);
   if (!counts && tag.good_step != kNoStep) evidence.field("last_finite_step", tag.good_step);
   verdict.evidence = evidence.end_object().take();
-  verdict.next =
-      comes_and_goes(tag)
-          ? "Look at the batches of these steps: samples without labels, empty masks, divisions by "
-            "zero. If the optimizer takes these steps, the weights may be ruined by the next one."
-      : harmless
-          ? "Nothing, while it is rare: the loss scale falls until it is over. If it goes on, "
-            "look for overflow in half precision, or train in bfloat16."
-          : "Stop the job and restart it from a checkpoint written before the first such step; "
-            "look for a learning rate that is too high, bad samples, divisions by zero and "
-            "overflow in half precision (torch.autograd.detect_anomaly finds the operation).";
+  verdict.next = skipped ? kNextForSkips : again ? kNextForBatches : kNextForRuin;
   return verdict;
 }
 

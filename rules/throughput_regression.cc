@@ -310,7 +310,7 @@ class ThroughputRegression final : public Rule {
   Verdict describe(const Track& track, const Step& step, bool planned) const {
     const Pace& pace = step.pace;
     const double share = std::clamp(track.lost / std::max(track.elapsed, 1e-9), 0.0, 1.0);
-    // Between slow iterations as short as before there is no other measure than all of them.
+    // The latest iterations are as fast as before: only the average of the window is slower.
     const bool at_times = pace.recent < kSlower * pace.reference && share < 1;
     const double taken =
         at_times ? std::max(pace.recent, pace.reference / (1 - share)) : pace.recent;

@@ -136,7 +136,7 @@ class Receiver {
   std::string last_error_;
   std::optional<Refusals> refusals_;
   std::uint64_t stored_;  // position that was given to the store
-  // Alerts of which the store may not have that their begin was delivered, with the position then.
+  // Alerts whose begin was delivered but may not be stored yet, with the position at delivery.
   std::map<std::string, std::uint64_t> unconfirmed_;
   bool waits_for_store_ = false;
   Notes notes_;  // not stored yet

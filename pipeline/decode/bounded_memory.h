@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory for what a file makes its decoder hold, up to a number of bytes. Counting things instead
-// was wrong twice: an empty list of a pickle is one byte in the file and a hundred in memory.
+// Memory for what a decoder keeps of a file, limited in bytes. A limit on the number of values does
+// not limit memory: an empty list takes one byte in a pickle and about a hundred in memory.
 //
-// Standard containers can only report that by an exception. It is caught where the decoding of the
-// file began, and rejects the file.
+// Standard containers can report exhausted memory only by an exception. It is caught where the
+// dump is read, and the dump is rejected.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ class OverBudget final : public std::bad_alloc {
   const char* what() const noexcept override { return "more than a file may hold"; }
 };
 
-// For one thread. Outlives what it gave.
+// Used by one thread. Must outlive everything allocated from it.
 class BoundedMemory final : public std::pmr::memory_resource {
  public:
   explicit BoundedMemory(std::size_t most) : most_(most) {}

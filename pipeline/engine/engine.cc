@@ -162,12 +162,11 @@ void Engine::on(const Scalar& scalar) {
   history_.on(scalar);
   host_->on(scalar);
   if (scalar.kind == ScalarKind::validation_loss && scalar.timed) {
-    on_logged_pause(scalar.subject, scalar.at, 0, SpanKind::evaluation);
     RunNote evaluated;
     evaluated.kind = RunNote::Kind::evaluation;
     evaluated.at = scalar.at;
     evaluated.subject = scalar.subject;
-    ledger_.on(evaluated);
+    on(evaluated);
   }
   const auto step = logged_steps_.on(scalar);
   if (const auto& change = logged_steps_.work_change()) {

@@ -15,8 +15,8 @@
 // the cause; among these it is the earliest. Of alerts about single steps one that opened later
 // than kAtOnce after the first is no more specific than that: a blip keeps its id. An incident of
 // many alerts keeps its speaker unless another is more severe or says more: the others would all
-// change with it. Where a part goes on for longer than kOutlives after its speaker has ended, those
-// that have not ended go on as an incident of their own, or nothing would be heard of them.
+// change with it. If a part is updated more than kOutlives after its speaker has ended, the parts
+// that still fire become an incident of their own; otherwise nobody would see them.
 #pragma once
 
 #include <cstddef>
@@ -57,7 +57,7 @@ class Incidents {
   std::vector<Change> update(const Alert& alert, const RuleSpec& rule);
   // The alert has ended.
   void ended(const Alert& alert);
-  // Whether the speaker of this alert, which goes on, ended long before its last update.
+  // Whether this alert was updated more than kOutlives after its speaker ended.
   bool outlived(const Alert& alert);
 
   // Puts the alerts that changed since the last call, a row each; `all`: every one.
@@ -94,14 +94,14 @@ class Incidents {
 
   static Entry entry_of(const Alert& alert, const RuleSpec& rule);
   static bool belong_together(const Entry& a, const Entry& b);
-  // Long before `now`.
+  // It ended more than kOutlives before `now`.
   static bool is_over(const Entry& entry, Time now);
   Entry* find(const std::string& id);  // null: it is not remembered
   Entry& enter(Entry entry);
   bool speaks_for_others(const Entry& entry) const;
   void make_room();
   const Entry* first_about_a_step(std::uint64_t incident) const;
-  // Of those that are not over, which there are.
+  // The speaker among those that are not over; there must be one.
   const Entry& speaker_of(std::uint64_t incident, Time now) const;
   RankRanges ranks_of(const Entry& speaker) const;
 

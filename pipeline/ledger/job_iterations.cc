@@ -311,7 +311,7 @@ JobIterations::Excess JobIterations::excess_of(const CleanPace& pace,
   const Growth grew = growth(pace, context, iteration, excess.seconds);
   excess.part = grew.part;
   const bool phases = iteration.last.has_phases();
-  // A log shows that there was one, and not how long it took.
+  // A log may show that there was one without saying how long it took.
   const bool evaluated = iteration.last.evaluation_gap;
   if (excess.part == LifePart::unattributed && (evaluated || iteration.last.checkpoint_gap)) {
     excess.part = evaluated ? LifePart::evaluation : LifePart::checkpoint;

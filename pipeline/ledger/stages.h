@@ -32,7 +32,8 @@ class StageHistory {
     double work = 1;  // at least, in steps of this stage
   };
 
-  // Call when an attempt begins: its ranks may be others, and what was not sure is not confirmed.
+  // Call when an attempt begins: another rank may log its changes, and an unconfirmed change is
+  // dropped.
   void begin_attempt();
   // What the rank logs. The first rank that logs a change speaks for all.
   void on(SubjectId rank, const WorkChange& change);

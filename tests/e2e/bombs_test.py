@@ -166,7 +166,7 @@ class BombsTest(harness.JobTest):
         self.check()
 
     def test_values_of_a_dump(self):
-        """A pickle of 8 kB whose values are a hundred times as many bytes as its contents."""
+        """Compressed pickles of a few kB whose values take a hundred times the memory of their contents."""
         begin = b"\x80\x02}(" + pickled(b"version") + pickled(b"2.9") + pickled(b"entries") + b"]("
         again = pickled(b"profiling_name") + b"q\0N" + pickled(b"collective_seq_id") + b"q\1K\1"
         for rank, block in enumerate((b"]", b"]\x94", b"}(h\0Nh\1K\1u")):

@@ -330,7 +330,7 @@ Rejection SystemMetricsDecoder::find_layout(const Tokens& tokens, std::uint32_t&
   if (const Rejection reason =
           named_.read({tokens.type, tokens.name, tokens.dimension, tokens.node}, series))
     return reason;
-  // One series spelt in ever new ways, or long names: what is known is only there to be quick.
+  // One series spelt in ever new ways, or long names. The tables are only a cache.
   if (layouts_.size() == kMaxLayouts || layout_of_name_.bytes() > kMaxNameBytes) {
     layouts_.clear();
     series_.clear();

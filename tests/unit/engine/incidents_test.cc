@@ -77,7 +77,7 @@ TEST_F(IncidentsTest, TheSameOnAllRanksIsOneAndNamesThem) {
   EXPECT_EQ(ranks_["w1"], "");
 }
 
-// Every step of a kind is slow; the alert about the first of them is over after a while.
+// The alert about the first slow steps ends; the one about their rhythm continues.
 TEST_F(IncidentsTest, APartThatOutlivesItsSpeakerIsHeard) {
   Alert first = open(wait_, "first", 0, 100);
   Alert same = open(gpu_, "same", 0, 101);

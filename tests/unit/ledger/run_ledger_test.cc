@@ -234,7 +234,8 @@ TEST(RunLedgerTest, TheOrderInWhichRanksComeDoesNotMatter) {
   EXPECT_EQ(by_rank.life(kReplay).parts.seconds, plain.parts.seconds);
 }
 
-// Ticks of a clock between the events, with ranks that are behind; `at_tick` is called at each.
+// Plays the job with a clock that ticks each second and ranks that are delayed. Calls `at_tick`
+// after each tick.
 template <class AtTick>
 Life live(const MadeUpJob& job, const std::vector<double>& delays, AtTick&& at_tick) {
   const auto delay = [&](std::uint32_t rank) { return delays[rank]; };
@@ -503,8 +504,8 @@ Step record(std::int64_t number, double at, double seconds) {
   return step;
 }
 
-// The log says that there was an evaluation, and not how long it took. It comes again and again
-// from the start, and is no training for that.
+// The log shows each evaluation without its duration. Regular evaluations from the start must not
+// count as training.
 TEST(RunLedgerTest, ALoggedEvaluationTookWhatItsRecordTookLonger) {
   const RunLedger::Writer writer{MadeUpJob::subject(0), 0};
   RunLedger ledger;

@@ -12,7 +12,7 @@ Time at(double seconds) {
   return Time{from_seconds(seconds)};
 }
 
-// Twice the size from `seconds` on, `begins`: it is sure.
+// The size doubles at `seconds`; `begins`: the change is confirmed.
 WorkChange doubled(double seconds, bool begins) {
   return {.ratio = begins ? 1.0 : 2.0,
           .begins = begins,
