@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "trainwatch/event.h"
+#include "trainwatch/life_part.h"
 #include "trainwatch/state_io.h"
 #include "trainwatch/time.h"
 
@@ -68,6 +69,12 @@ struct RankIteration {
   std::array<Phase, kStepPhases> phases{};
 
   double named() const { return wait + pause + checkpoint + evaluation; }
+  // The part for time that nothing else explains: a log may mark an evaluation or a checkpoint
+  // without saying how long it took.
+  LifePart unexplained() const {
+    if (evaluation_gap) return LifePart::evaluation;
+    return checkpoint_gap ? LifePart::checkpoint : LifePart::unattributed;
+  }
   bool has_phases() const {
     return std::ranges::any_of(phases, [](const Phase& phase) { return phase.seen; });
   }

@@ -311,10 +311,9 @@ JobIterations::Excess JobIterations::excess_of(const CleanPace& pace,
   const Growth grew = growth(pace, context, iteration, excess.seconds);
   excess.part = grew.part;
   const bool phases = iteration.last.has_phases();
-  // A log may show that there was one without saying how long it took.
-  const bool evaluated = iteration.last.evaluation_gap;
-  if (excess.part == LifePart::unattributed && (evaluated || iteration.last.checkpoint_gap)) {
-    excess.part = evaluated ? LifePart::evaluation : LifePart::checkpoint;
+  const LifePart unexplained = iteration.last.unexplained();
+  if (excess.part == LifePart::unattributed && unexplained != LifePart::unattributed) {
+    excess.part = unexplained;
     return excess;
   }
   if (!grew.pause && pace.is_natural(rest.left / scale, phases)) excess.seconds = 0;
@@ -457,7 +456,7 @@ void JobIterations::add_unbooked(const JobIteration& iteration, double due,
   const double excess = left > kSurelyMore * due ? left - due : 0;
   take(LifePart::training, left - excess);
   unbooked.warm = unbooked.warm || excess <= 0;
-  take(unbooked.warm ? LifePart::unattributed : LifePart::startup, excess);
+  take(unbooked.warm ? said.unexplained() : LifePart::startup, excess);
   unbooked.cut = std::max(unbooked.cut, iteration.end);
 }
 

@@ -524,6 +524,8 @@ TEST(RunLedgerTest, ALoggedEvaluationTookWhatItsRecordTookLonger) {
     ledger.on(writer, record(k, now, seconds), {});
     ledger.advance({}, nullptr);
   }
+  const Life open = ledger.life({Time{from_seconds(now)}, 1, false});
+  EXPECT_NEAR(open.parts[LifePart::evaluation], 10 * 8, 1) << "before the last one is booked";
   ledger.advance(kReplay, nullptr);
   const Life life = ledger.life(kReplay);
   EXPECT_NEAR(life.parts[LifePart::evaluation], 10 * 8, 1) << text_of(life.parts);
