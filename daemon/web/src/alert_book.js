@@ -13,12 +13,12 @@ export const severityRank = (alert) => SEVERITIES.indexOf(alert.severity);
 
 export function createAlertBook(source) {
   const firing = new Map();
-  const resolved = new Map();
+  let resolved = new Map();
   const parts = new Map();  // incident -> alerts, once asked for
   const book = {
     known: false,      // false: nothing is known yet
     epoch: '', lastSeq: 0, firstSeq: 1,
-    scanned: null,     // resolved alerts above this seq were asked for; null: none were
+    scanned: null,     // resolved alerts above this seq are known; null: none were read
     notice: '',
     firing: () => [...firing.values()],
     resolved: () => [...resolved.values()],
@@ -28,7 +28,7 @@ export function createAlertBook(source) {
   // What fires now, instead of what was known. Resolves with the position to subscribe at.
   book.load = async () => {
     const state = await source.get('/api/v1/alerts?state=firing');
-    if (state.epoch !== book.epoch) resolved.clear(), book.scanned = null;
+    if (state.epoch !== book.epoch) book.startAgain();
     firing.clear();
     for (const alert of state.alerts) add(alert);
     Object.assign(book, {epoch: state.epoch ?? '', firstSeq: state.first_seq ?? 1, known: true});
@@ -60,22 +60,25 @@ export function createAlertBook(source) {
   // Resolved alerts before those that are known, newest first: at least a page, if there are so many.
   book.loadOlder = async (rule = '') => {
     let wanted = PAGE;
-    if (book.scanned === null) book.scanned = book.lastSeq;
-    for (let i = 0; i < MOST_WINDOWS && wanted > 0 && book.scanned >= book.firstSeq; ++i) {
-      const from = Math.max(book.firstSeq - 1, book.scanned - WINDOW);
+    let scanned = book.scanned ?? book.lastSeq;
+    const mine = resolved;
+    for (let i = 0; i < MOST_WINDOWS && wanted > 0 && scanned >= book.firstSeq; ++i) {
+      const from = Math.max(book.firstSeq - 1, scanned - WINDOW);
       const page = await source.get(`/api/v1/alerts?state=resolved&after=${from}&limit=${WINDOW}` +
                                     (rule ? `&rule=${encodeURIComponent(rule)}` : ''));
+      if (mine !== resolved) return;
       const found = page.alerts.filter((alert) => alert.state === 'resolved' &&
-          (alert.seq === undefined || alert.seq <= book.scanned) && !resolved.has(alert.id) && !firing.has(alert.id));
+          (alert.seq === undefined || alert.seq <= scanned) && !resolved.has(alert.id) && !firing.has(alert.id));
       found.forEach(add);
       wanted -= found.length;
       book.firstSeq = page.first_seq ?? book.firstSeq;
-      book.scanned = from;
+      book.scanned = scanned = from;
     }
+    book.scanned = scanned;
   };
   book.hasOlder = () => book.scanned === null || book.scanned >= book.firstSeq;
   book.startAgain = () => {
-    resolved.clear();
+    resolved = new Map();
     book.scanned = null;
   };
 

@@ -3,6 +3,7 @@
 
 import {html} from 'htm/preact';
 import {useState} from 'preact/hooks';
+import {micros} from './clock.js';
 import {Download} from './download.js';
 import {ago, clockSeconds, count, duration, percent, plural, words} from './format.js';
 import {HangRanks} from './hang_ranks.js';
@@ -80,8 +81,8 @@ function card(alert, others, time, model) {
 
 function Links({alert, model}) {
   const runbook = alert.runbook?.startsWith('/docs/') && model.source.link(alert.runbook);
-  const start = Date.parse(alert.started_at) * 1000;
-  const end = Date.parse(alert.ended_at ?? alert.updated_at) * 1000;
+  const start = micros(alert.started_at);
+  const end = micros(alert.ended_at ?? alert.updated_at);
   const margin = Math.max(5e6, (end - start) / 4);
   return html`
     ${runbook && html`<a class="runbook" href=${runbook}>runbook</a>`}

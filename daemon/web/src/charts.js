@@ -5,6 +5,7 @@ import {html} from 'htm/preact';
 import {Component, createRef} from 'preact';
 import {incidents} from './alert_book.js';
 import {dataLoadingSpec, iterationSpec, phasesSpec} from './chart_specs.js';
+import {micros} from './clock.js';
 import {summary} from './columns.js';
 import {clockSeconds, count, duration, percent, plural, seconds, zone} from './format.js';
 import {GpuPanel} from './gpu_view.js';
@@ -104,8 +105,8 @@ function alertSpans(model) {
     .map(({speaker}) => speaker)
     .filter((alert) => alert.severity !== 'info' && (!alert.subject?.job || alert.subject.job === job))
     .map((alert) => ({
-      from: Date.parse(alert.started_at) * 1000, severity: alert.severity,
-      to: alert.ended_at ? Date.parse(alert.ended_at) * 1000 : Math.max(now, Date.parse(alert.updated_at) * 1000),
+      from: micros(alert.started_at), severity: alert.severity,
+      to: micros(alert.ended_at) || Math.max(now, micros(alert.updated_at)),
     })).sort((a, b) => a.from - b.from);
   const joined = [];
   for (const span of spans) {

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What time it is: that of the server, as clocks differ, and in a report the time of its newest event.
 
+// A time of the server as the charts have it, microseconds since the epoch; NaN: none.
+export const micros = (text) => (text ? Date.parse(text) * 1000 : NaN);
+
 export function createClock(source, machine = Date) {
   let offset = 0;
   let fixed = null;

@@ -3,6 +3,7 @@
 
 import {html} from 'htm/preact';
 import {useEffect, useState} from 'preact/hooks';
+import {micros} from './clock.js';
 import {summary, wallTime} from './columns.js';
 import {clock, count, duration, percent, seconds, words} from './format.js';
 import {Bar} from './gpu_view.js';
@@ -44,7 +45,7 @@ export function Compare({model}) {
 
 const ask = async (model, {job, attempt, begin, end}) => {
   const of = job === null ? {} : {job};
-  const [from, to] = [Date.parse(begin) * 1000, end ? Date.parse(end) * 1000 : undefined];
+  const [from, to] = [micros(begin), end ? micros(end) : undefined];
   const steps = new URLSearchParams({...of, columns: 1, ...(attempt === undefined ? {} : {attempt})});
   const spent = new URLSearchParams({...of, what: 'wall_time', start: from, ...(to === undefined ? {} : {end: to + 1})});
   const [means, answer] = await Promise.all([model.source.get(`/api/v1/steps?${steps}`).then(summary),

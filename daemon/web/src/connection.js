@@ -37,8 +37,7 @@ export function connect(model, page = document) {
   async function showAll() {
     model.loader.expire();
     model.loader.refresh();
-    if (book.scanned === null) await model.loadOlder();
-    changed();
+    await model.loadResolved();
   }
 
   function lost(error) {
@@ -97,6 +96,7 @@ export function connect(model, page = document) {
     if (news) model.loader.expire();
     news = false;
     model.loader.refresh();
+    model.loadResolved();
   }
 
   function seen() {

@@ -3,7 +3,7 @@
 // changes it calls changed(), which draws a little later, or urgent(), which draws at once.
 
 import {createAlertBook} from './alert_book.js';
-import {createClock} from './clock.js';
+import {createClock, micros} from './clock.js';
 import {createCursor} from './cursor.js';
 import {createLoader} from './loader.js';
 import {shownTags} from './scalars_view.js';
@@ -11,8 +11,6 @@ import {fromHash, movedBy, shownSpan, toHash, zoomed, zoomedBy} from './span.js'
 
 const BADNESS = ['stalled', 'slow', 'starting', 'running', 'failed', 'gone', 'cancelled', 'finished'];
 const SETTLE_MS = 150;  // while a key repeats, nothing is asked for
-
-const micros = (text) => (text ? Date.parse(text) * 1000 : NaN);
 
 export const worstRunFirst = (a, b) => BADNESS.indexOf(a.state) - BADNESS.indexOf(b.state) ||
   micros(b.last_step_at) - micros(a.last_step_at) || (a.job < b.job ? -1 : 1);
@@ -35,6 +33,7 @@ export function createModel(source, {changed, urgent}) {
   model.loader = createLoader(source, () => viewOf(model), changed);
   model.panels = model.loader.panels;
   let settle;
+  let reading = 0;  // how often resolved alerts are being read
 
   model.run = () => (model.runs || []).find((run) => run.job === model.job) || null;
 
@@ -89,12 +88,20 @@ export function createModel(source, {changed, urgent}) {
   // Resolved alerts further back; from the newest on if `again`.
   model.loadOlder = async (again = false) => {
     if (again) model.book.startAgain();
+    let notice = '';
+    ++reading;
     try {
       await model.book.loadOlder(model.filter.rule);
     } catch (error) {
-      model.book.notice = `Older alerts could not be read: ${error.message}`;
+      notice = `Older alerts could not be read: ${error.message}`;
     }
+    --reading;
+    model.book.notice = notice;
     changed();
+  };
+  // The newest resolved alerts, unless they are known; to be called again, since reading them may fail.
+  model.loadResolved = async () => {
+    if (model.book.scanned === null && reading === 0) await model.loadOlder();
   };
 
   model.fromAddress = () => {

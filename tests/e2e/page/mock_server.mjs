@@ -98,7 +98,7 @@ export class MockServer {
   }
 
   fails(url) {
-    return this.failing.some((path) => url.pathname.startsWith(path));
+    return this.failing.some((start) => (url.pathname + url.search).startsWith(start));
   }
 
   respond(url, response) {

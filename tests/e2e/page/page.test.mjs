@@ -213,6 +213,14 @@ describe('alerts', () => {
     assert.equal(await titles.nth(39).textContent(), 'Old alert 80.');
   }));
 
+  test('history that could not be read is read again', () => shown('slow', async (page, server) => {
+    await page.locator('.banner', {hasText: 'Older alerts could not be read: the index is not ready'}).waitFor();
+    await says(page.locator('section.resolved'), /Reading…/);
+    server.failing = [];
+    await page.locator('.resolved .alert').first().waitFor();
+    await says(page.locator('main'), /^(?!.*could not be read)/s);
+  }, {change: (made) => ({...made, failing: ['/api/v1/alerts?state=resolved']})}));
+
   test('the filter selects by rule, severity, rank and run', () => shown('slow', async (page) => {
     const titles = page.locator('.resolved .summary');
     await titles.first().waitFor();
