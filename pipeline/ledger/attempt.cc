@@ -29,6 +29,7 @@ void Attempt::Rank::state(StateIo& io) {
   io(solo);
   io(record);
   io(record_at);
+  io(evaluated_to);
   io(first);
   io(begun);
   io(ended);
@@ -37,7 +38,10 @@ void Attempt::Rank::state(StateIo& io) {
   io(lost);
   io(level);
   io(next);
-  if (!is_possible(began) || !is_possible(activity) || !is_possible(last_end)) io.fail();
+  if (!is_possible(began) || !is_possible(activity) || !is_possible(last_end) ||
+      !is_possible(evaluated_to)) {
+    io.fail();
+  }
 }
 
 Attempt::Attempt(std::uint32_t number, Time began, std::uint32_t world)

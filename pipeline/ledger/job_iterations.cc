@@ -282,7 +282,9 @@ JobIterations::Growth JobIterations::growth(const CleanPace& pace, const Iterati
   // That of the others as well, or it would be a straggler.
   if (now.work - pace.usual()->work > 0.25 * excess) return {LifePart::compute_growth, false};
   if (now.blocked - pace.usual()->blocked > 0.5 * excess) {
-    return {context.ranks < context.world ? LifePart::elsewhere : LifePart::communication, false};
+    if (context.ranks < context.world) return {LifePart::elsewhere, false};
+    const bool alone = context.ranks <= 1;
+    return {alone ? LifePart::compute_growth : LifePart::communication, false};
   }
   return {};
 }

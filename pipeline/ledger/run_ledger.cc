@@ -280,6 +280,7 @@ void RunLedger::on(const Writer& writer, const Span& span, const Clock& clock) {
   }
   if (span.kind == SpanKind::data_init && rank.number != kNoStep) rank.next.wait += seconds;
   if (span.kind == SpanKind::checkpoint) rank.next.checkpoint += seconds;
+  if (span.kind == SpanKind::evaluation) add_evaluation(rank, span.start, span.end());
   if (!phase) return;
   const Time from = rank.last_end == kNoTime ? rank.began : rank.last_end;
   RankIteration::Phase& known = rank.next.phases[static_cast<std::size_t>(*phase)];
@@ -290,8 +291,25 @@ void RunLedger::on(const Writer& writer, const Span& span, const Clock& clock) {
   known.seen = true;
 }
 
+// After the last step there is no other that says how long it was.
+void RunLedger::add_evaluation(Attempt::Rank& rank, Time from, Time to) {
+  if (rank.last_end == kNoTime) return;
+  from = std::max({from, rank.last_end, rank.evaluated_to});
+  rank.next.evaluation += seconds_between(from, to);
+  rank.evaluated_to = std::max(rank.evaluated_to, to);
+}
+
+void RunLedger::on_evaluation(const Writer& writer, const Step& step) {
+  const Place own = find(writer.rank);
+  if (own.rank == nullptr || own.rank->ended) return;
+  add_evaluation(*own.rank, step.start, step.end());
+  own.attempt->moved(step.end());
+  latest_ = std::max(latest_, step.end());
+}
+
 void RunLedger::on(const Writer& writer, const Step& step, const Clock& clock) {
-  if (!step.is_training() || !takes(step.origin, step.weak)) return;
+  if (!takes(step.origin, step.weak)) return;
+  if (!step.is_training()) return on_evaluation(writer, step);
   const bool better = is_replaced_by(step.origin, step.weak);
   origin_ = step.origin;
   weak_ = step.weak;
@@ -377,7 +395,7 @@ void RunLedger::add_step(Place own, const Step& step, const Clock& clock) {
                                                : step.begin;
   said.said.total = seconds_between(before, end);
   said.said.wait += to_seconds(step.data_wait) * step.steps;
-  said.said.evaluation += to_seconds(step.evaluation);
+  said.said.evaluation = std::max(said.said.evaluation, to_seconds(step.evaluation));
   if (record) {
     said.said.own = to_seconds(own_time);
     const auto work = work_.find(step.subject);

@@ -201,6 +201,8 @@ class RunLedger {
     double per_second = 0;
   };
 
+  static void add_evaluation(Attempt::Rank& rank, Time from, Time to);
+  void on_evaluation(const Writer& writer, const Step& step);
   Attempt& begin_attempt(Time at, std::uint32_t world, const Clock& clock);
   struct Place {
     Attempt* attempt = nullptr;

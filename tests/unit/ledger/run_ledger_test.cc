@@ -504,6 +504,29 @@ Step record(std::int64_t number, double at, double seconds) {
   return step;
 }
 
+TEST(RunLedgerTest, ARankThatIsAloneWaitsForNobody) {
+  MadeUpJob job({.ranks = 1});
+  for (int k = 0; k < 300; ++k) job.iterate();
+  for (int k = 0; k < 300; ++k) job.iterate({.part = LifePart::compute_growth, .grow = 1.5});
+  const Life life = job.replay().life(kReplay);
+  EXPECT_EQ(life.parts[LifePart::communication], 0) << text_of(life.parts);
+  EXPECT_NEAR(life.parts[LifePart::compute_growth], 300 * 0.2, 1) << text_of(life.parts);
+}
+
+TEST(RunLedgerTest, AnEvaluationAfterTheLastStepIsNoStall) {
+  MadeUpJob job({.ranks = 1});
+  for (int k = 0; k < 100; ++k) job.iterate();
+  Span evaluation;
+  evaluation.kind = SpanKind::evaluation;
+  evaluation.start = Time{from_seconds(job.now() + 0.1)};
+  evaluation.duration = std::chrono::seconds(300);
+  evaluation.subject = MadeUpJob::subject(0);
+  job.events().push_back({evaluation.end(), 0, evaluation});
+  const Life life = job.replay().life(kReplay);
+  EXPECT_NEAR(life.parts[LifePart::evaluation], 300, 1) << text_of(life.parts);
+  EXPECT_EQ(life.parts[LifePart::stalled], 0);
+}
+
 // The log shows each evaluation without its duration. Regular evaluations from the start must not
 // count as training.
 TEST(RunLedgerTest, ALoggedEvaluationTookWhatItsRecordTookLonger) {
