@@ -31,9 +31,10 @@ class Rank:
         step, now_us, left = 0, 0, 30
         while spikes > 0:
             yield self._header()
-            for _ in range(self._steps_per_file):
+            for call in range(1, self._steps_per_file + 1):
                 left -= 1
-                slow = left <= 0
+                # Times of another day and closed files: two seconds of silence end the run, and every alert that is open.
+                slow = left <= 0 and call < self._steps_per_file
                 duration = self._random.randint(99000, 101000) * (5 if slow else 1)
                 if slow:
                     spikes -= 1
