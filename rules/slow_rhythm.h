@@ -27,7 +27,12 @@ struct Rhythm {
   bool warned = false;
   bool from_the_start = false;  // of the attempt
 
-  double share() const { return elapsed > 0 ? std::min(lost / elapsed, 1.0) : 0; }
+  // Of the time from the end of the first one on: n of them, and n periods.
+  double share() const {
+    const double first = mean_lost();
+    const double since_first = elapsed - latest.usual - first;
+    return since_first > 0 ? std::min((lost - first) / since_first, 1.0) : 0;
+  }
   double mean_lost() const { return hits > 0 ? lost / static_cast<double>(hits) : 0; }
 
   // A slow step like those before it, at a place where one is due.
