@@ -50,7 +50,7 @@ LIBRARIES = {
     "boost/": ["daemon"], "boost/graph/": ["pipeline/hang"], "boost/sort/": ["pipeline/cycle"], "boost/pfr": ["include/trainwatch"], "boost/iterator/": ["include/trainwatch"], "protozero": ["pipeline/decode", "pipeline/tensors", "daemon"],
     "yaml-cpp/": ["daemon"], "CLI/": ["commands"], "openssl/": ["daemon", "commands"], "systemd/": ["daemon"],
     "zlib.h": ["pipeline/decode", "pipeline/tensors"], "isa-l": ["pipeline/decode"], "igzip": ["pipeline/decode"],
-    "simdjson": ["pipeline/decode", "pipeline/profile", "pipeline/tensors", "daemon", "commands"], "sqlite3": ["pipeline/state"],
+    "simdjson": ["pipeline/decode", "pipeline/engine", "pipeline/profile", "pipeline/tensors", "daemon", "commands"], "sqlite3": ["pipeline/state"],
     "re2/": ["pipeline/decode/declared", "pipeline/decode/event_file", "pipeline/tensors", "rules", "commands"],
     "xxhash": ["pipeline/tail", "pipeline/timestamps", "pipeline/engine", "pipeline/state"],
 }

@@ -63,7 +63,7 @@ struct EngineThread::Impl {
     if (Status started = pipeline.start(); !started.ok()) return started;
     checkpoint = pipeline.checkpoint();
     give_freed_memory_back();  // the rows that were loaded
-    if (state_lost.empty()) state_lost = pipeline.dropped();
+    if (state_lost.empty() && !pipeline.upgraded()) state_lost = pipeline.dropped();
     report.read_until = SteadyClock::now();
     beat();
     commit();
@@ -202,6 +202,8 @@ struct EngineThread::Impl {
     pipeline.engine().tick(now);  // the first one only sets the clock
     pipeline.engine().tick(now + Nanos{1});
     commit_all();
+    if (!report.missing_roots.empty()) return;  // what is below may come
+    if (const Status ended = pipeline.end_orphans(); ended.ok()) commit_and_show();
   }
 
   // Nothing that is there is left for alerts to wait for.

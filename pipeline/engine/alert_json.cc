@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pipeline/engine/alert_json.h"
 
+#include <simdjson.h>
 #include <xxhash.h>
 
 #include <algorithm>
 #include <cassert>
+#include <cmath>
 #include <cstdio>
 
 namespace trainwatch {
@@ -26,14 +28,18 @@ void write_subject(JsonWriter& json, const Alert& alert) {
   json.end_object();
 }
 
-// Says so if it leaves much unexplained.
-std::string explanation_of(const Cause& cause) {
+// Said of a cause that leaves much unexplained; else empty.
+std::string part_explained(double coverage) {
   constexpr double kMost = 0.8;
-  if (cause.coverage >= kMost || cause.explanation.empty()) return cause.explanation;
+  if (coverage >= kMost) return {};
   char part[64];
-  std::snprintf(part, sizeof part, " That explains %.0f %% of the lost time.",
-                100 * cause.coverage);
-  return cause.explanation + part;
+  std::snprintf(part, sizeof part, " That explains %.0f %% of the lost time.", 100 * coverage);
+  return part;
+}
+
+std::string explanation_of(const Cause& cause) {
+  if (cause.explanation.empty()) return {};
+  return cause.explanation + part_explained(cause.coverage);
 }
 
 void write_cause(JsonWriter& json, const Cause& cause) {
@@ -46,6 +52,74 @@ void write_cause(JsonWriter& json, const Cause& cause) {
     json.field("coverage", cause.coverage).field("explanation", explanation_of(cause));
   }
   json.end_object();
+}
+
+using simdjson::dom::element;
+
+std::string text_at(const element& object, const char* name) {
+  std::string_view text;
+  if (object[name].get_string().get(text) != simdjson::SUCCESS) return {};
+  return std::string(text);
+}
+
+std::int64_t whole_at(const element& object, const char* name, std::int64_t none) {
+  std::int64_t number = none;
+  return object[name].get_int64().get(number) == simdjson::SUCCESS ? number : none;
+}
+
+double number_at(const element& object, const char* name) {
+  double number = 0;
+  return object[name].get_double().get(number) == simdjson::SUCCESS ? number : std::nan("");
+}
+
+Time time_at(const element& object, const char* name) {
+  const std::string text = text_at(object, name);
+  return text.empty() ? kNoTime : time_from_rfc3339(text);
+}
+
+// The one of the first values of an enumeration, up to `last`, that has this name.
+template <class Enum>
+Enum named(const std::string& name, Enum last) {
+  for (auto value = Enum{}; value < last; value = static_cast<Enum>(static_cast<int>(value) + 1)) {
+    if (to_string(value) == name) return value;
+  }
+  return last;
+}
+
+void read_subject(const element& from, Alert& alert) {
+  alert.subject = {text_at(from, "job"), text_at(from, "node"),
+                   static_cast<std::int32_t>(whole_at(from, "rank", kNoRank)), text_at(from, "gpu"),
+                   whole_at(from, "process", kNoProcess)};
+  alert.attempt = static_cast<std::uint32_t>(whole_at(from, "attempt", 0));
+  alert.ranks = text_at(from, "ranks");
+}
+
+Cause cause_from(const element& from) {
+  Cause cause;
+  cause.name = named(text_at(from, "name"), CauseName::recompilation);
+  if (simdjson::dom::array missing; from["missing"].get_array().get(missing) == simdjson::SUCCESS) {
+    for (const element input : missing) {
+      if (std::string_view name; input.get_string().get(name) == simdjson::SUCCESS)
+        cause.missing.emplace_back(name);
+    }
+    return cause;
+  }
+  cause.coverage = number_at(from, "coverage");
+  cause.explanation = text_at(from, "explanation");
+  const std::string part = part_explained(cause.coverage);
+  if (cause.explanation.ends_with(part))
+    cause.explanation.resize(cause.explanation.size() - part.size());
+  return cause;
+}
+
+// As it is written. A string cannot have the key in it, as it would have its quotes escaped.
+std::string evidence_in(std::string_view json) {
+  constexpr std::string_view kBegin = R"(,"evidence":)";
+  constexpr std::string_view kEnd = R"(,"next":)";
+  const std::size_t begin = json.find(kBegin);
+  const std::size_t end = json.rfind(kEnd);
+  if (begin == std::string_view::npos || end == std::string_view::npos || end < begin) return {};
+  return std::string(json.substr(begin + kBegin.size(), end - begin - kBegin.size()));
 }
 
 }  // namespace
@@ -109,6 +183,40 @@ std::string to_json(const Alert& alert) {
   json.field("next", verdict.next);
   json.field("runbook", self ? "/docs/self-alerts" : "/docs/rules/" + alert.rule);
   return json.end_object().take();
+}
+
+std::optional<Alert> alert_from_json(std::string_view json) {
+  simdjson::dom::parser parser;
+  element from;
+  if (parser.parse(json.data(), json.size()).get(from) != simdjson::SUCCESS) return std::nullopt;
+  Alert alert;
+  alert.id = text_at(from, "id");
+  if (alert.id.empty()) return std::nullopt;
+  const bool fires = text_at(from, "state") == "firing";
+  alert.state = fires ? Alert::State::firing : Alert::State::resolved;
+  alert.rule = text_at(from, "rule");
+  alert.severity = alert.reached = named(text_at(from, "severity"), Severity::critical);
+  alert.started_at = time_at(from, "started_at");
+  alert.updated_at = time_at(from, "updated_at");
+  alert.ended_at = time_at(from, "ended_at");
+  alert.ended_because = named(text_at(from, "ended_because"), EndedBecause::reconfigured);
+  if (element subject; from["subject"].get(subject) == simdjson::SUCCESS)
+    read_subject(subject, alert);
+  alert.incident = text_at(from, "incident");
+  alert.count = static_cast<std::uint64_t>(whole_at(from, "count", 1));
+  Verdict& verdict = alert.verdict;
+  verdict.step = whole_at(from, "step", kNoStep);
+  verdict.value = number_at(from, "value");
+  verdict.threshold = number_at(from, "threshold");
+  verdict.baseline = number_at(from, "baseline");
+  verdict.unit = text_at(from, "unit");
+  verdict.lost_seconds = number_at(from, "lost_seconds");
+  verdict.summary = text_at(from, "summary");
+  if (element cause; from["cause"].get(cause) == simdjson::SUCCESS)
+    verdict.cause = cause_from(cause);
+  verdict.evidence = evidence_in(json);
+  verdict.next = text_at(from, "next");
+  return alert;
 }
 
 PublishedAlert published(const Alert& alert, std::string json, std::string_view epoch) {

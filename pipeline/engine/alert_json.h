@@ -3,6 +3,7 @@
 // of that. docs/alerts.md shows an example.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -23,7 +24,10 @@ std::string alert_id(const RuleSpec& rule, const Subject& subject, std::string_v
 // Returns one JSON object without line breaks, as `trainwatch replay` prints it: without `seq` and
 // `epoch`.
 std::string to_json(const Alert& alert);
-// A digest of that.
+// The alert that to_json() wrote, as far as it shows one: the same to_json() comes of it again.
+// `json` may have a number and an epoch. nullopt: it is none.
+std::optional<Alert> alert_from_json(std::string_view json);
+// A digest of what to_json() returns.
 std::string content_hash(std::string_view json);
 
 // What clients may see of an alert: `json` is that of to_json(), and gets the alert's number and

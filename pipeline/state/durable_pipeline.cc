@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cassert>
+#include <optional>
+#include <set>
 #include <utility>
 
 #include "pipeline/engine/aged_names.h"
@@ -13,7 +15,7 @@ namespace {
 
 // Raised whenever the key or content of a row changes. Rows of another version are never
 // interpreted: the files are read again.
-constexpr std::uint32_t kStateVersion = 48;
+constexpr std::uint32_t kStateVersion = 49;
 constexpr std::string_view kVersionRow = "version";
 // Loaded whatever the version, so that self-alerts that were open before an upgrade are resolved
 // after it. If its content changes, it needs another key.
@@ -52,6 +54,7 @@ Status DurablePipeline::start() {
   if (const std::uint32_t version = version_of(rows); version != kStateVersion) {
     dropped_ = "the stored state is of version " + std::to_string(version) +
                ", this trainwatch needs version " + std::to_string(kStateVersion);
+    upgraded_ = true;
   } else if (!engine_->load(rows) || !ingest_->load(rows)) {
     dropped_ = "the stored state is damaged";
     make(engine_->rules());
@@ -105,6 +108,29 @@ bool DurablePipeline::take_over(const StoredRows& rows, Interner old, const Last
 
 void DurablePipeline::raise_self_alerts(Time now, const std::vector<SelfCondition>& conditions) {
   std::ranges::move(self_.update(now, conditions), std::back_inserter(waiting_.alerts));
+}
+
+Status DurablePipeline::end_orphans() {
+  constexpr std::size_t kMost = 100'000;
+  if (dropped_.empty()) return success();
+  const Result<PublishedAlerts> firing = store_.firing(kMost);
+  if (!firing) return firing.error();
+  std::set<std::string> known;
+  engine_->book().each_firing(
+      [&known](std::uint32_t, const Alert& alert) { known.insert(alert.id); });
+  for (const Alert& alert : waiting_.alerts) known.insert(alert.id);
+  for (const auto& fired : *firing) {
+    if (fired->rule.starts_with("_self/") || known.contains(fired->id)) continue;
+    std::optional<Alert> alert = alert_from_json(fired->json);
+    if (!alert) continue;
+    alert->reached = fired->severity;
+    alert->spoke = !fired->part;
+    alert->state = Alert::State::resolved;
+    alert->ended_at = alert->updated_at;
+    alert->ended_because = EndedBecause::run_gone;
+    waiting_.alerts.push_back(std::move(*alert));
+  }
+  return success();
 }
 
 void DurablePipeline::acknowledge(const std::string& name, std::uint64_t seq) {

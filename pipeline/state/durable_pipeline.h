@@ -30,6 +30,8 @@ class DurablePipeline {
   Status start();
   // Why start() dropped the stored state; empty if it did not.
   const std::string& dropped() const { return dropped_; }
+  // It was of another version, which is no damage.
+  bool upgraded() const { return upgraded_; }
   // Where the tailer resumes. Valid directly after start().
   TailCheckpoint checkpoint() const { return ingest_->checkpoint(); }
 
@@ -51,6 +53,10 @@ class DurablePipeline {
   // All current conditions of trainwatch itself. Those that began or ended become alerts of the
   // next commit.
   void raise_self_alerts(Time now, const std::vector<SelfCondition>& conditions);
+
+  // Once all files have been read again after start() has dropped the state: of what the store has
+  // firing and the engine has not, the files are gone. Those alerts end with the next commit.
+  Status end_orphans();
 
   // A named subscriber has received everything up to `seq`. Part of the next commit.
   void acknowledge(const std::string& name, std::uint64_t seq);
@@ -82,6 +88,7 @@ class DurablePipeline {
   std::unique_ptr<Ingest> ingest_;
   SelfAlerts self_;
   std::string dropped_;
+  bool upgraded_ = false;
   bool all_ = true;  // the next commit compares every row and removes obsolete ones
   Commit waiting_;   // alerts, cursors and notes, not committed yet
   StoredHashes stored_;

@@ -98,7 +98,7 @@ bool begins_with_date(std::string_view text) {
          has_form(text, kDigits);
 }
 
-std::optional<Time> date_at(std::string_view text) {
+std::optional<Time> date_at(std::string_view text, Time after) {
   std::string plain = plain_date(text);
   if (plain.empty()) return std::nullopt;
   const bool is_short = has_form(text, kShortYearLast) || has_form(text, kDigits);
@@ -108,7 +108,7 @@ std::optional<Time> date_at(std::string_view text) {
   while (end > behind && end < text.size() && is_digit(text[end])) ++end;
   plain.append(text.substr(behind, end - behind));
   take_half_of_day(text.substr(end), plain);
-  const auto local = local_time(plain);
+  const auto local = local_time(plain, after);
   const auto zone = zone_at(text.substr(end));
   if (!local || !zone) return local;
   const auto utc = time_in_utc(plain);

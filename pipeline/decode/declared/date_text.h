@@ -14,7 +14,7 @@ namespace trainwatch {
 bool begins_with_date(std::string_view text);
 
 // That date; what follows it does not matter. In the local zone, unless it names one. nullopt: no
-// date, or one that there is not.
-std::optional<Time> date_at(std::string_view text);
+// date, or one that there is not. `after`: as for local_time().
+std::optional<Time> date_at(std::string_view text, Time after = kNoTime);
 
 }  // namespace trainwatch

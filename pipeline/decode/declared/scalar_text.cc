@@ -172,6 +172,23 @@ std::int32_t rank_at(std::string_view text) {
   return rank && *rank < (1 << 24) ? static_cast<std::int32_t>(*rank) : kNoRank;
 }
 
+bool reads_as(std::time_t seconds, const std::tm& local) {
+  std::tm read{};
+  return ::localtime_r(&seconds, &read) != nullptr && read.tm_mday == local.tm_mday &&
+         read.tm_hour == local.tm_hour && read.tm_min == local.tm_min;
+}
+
+// When summer time ends, an hour comes twice: the first one that is not before `after`.
+std::time_t in_order(std::time_t seconds, const std::tm& local, Time after) {
+  constexpr std::time_t kHour = 3600;
+  constexpr auto kDisorder = std::chrono::seconds(120);  // of lines
+  const bool is_second = reads_as(seconds - kHour, local);
+  if (!is_second && !reads_as(seconds + kHour, local)) return seconds;
+  const std::time_t first = is_second ? seconds - kHour : seconds;
+  const bool again = after != kNoTime && after > Time{std::chrono::seconds(first)} + kDisorder;
+  return again ? first + kHour : first;
+}
+
 }  // namespace
 
 std::optional<double> scalar_at(std::string_view text, ScalarKind kind) {
@@ -224,7 +241,7 @@ std::optional<std::size_t> place_of_scalar(std::string_view line, std::string_vi
   return std::nullopt;
 }
 
-std::optional<Time> local_time(std::string_view text) {
+std::optional<Time> local_time(std::string_view text, Time after) {
   std::array<int, 6> parts{};
   const char* at = text.data();
   const char* const end = at + text.size();
@@ -249,8 +266,9 @@ std::optional<Time> local_time(std::string_view text) {
   local.tm_min = parts[4];
   local.tm_sec = parts[5];
   local.tm_isdst = -1;
-  const std::time_t seconds = std::mktime(&local);
+  std::time_t seconds = std::mktime(&local);
   if (seconds == -1) return std::nullopt;
+  seconds = in_order(seconds, local, after);
   const Nanos fraction = fraction_of({at, static_cast<std::size_t>(end - at)});
   return time_from_ns(std::int64_t{seconds} * 1'000'000'000) + fraction;
 }
@@ -260,7 +278,7 @@ std::optional<Time> LocalClock::read(std::string_view text) {
   if (colon == std::string_view::npos) return local_time(text);
   const std::string_view minute = text.substr(0, colon);
   if (minute_ != minute) {
-    const auto begins = local_time(std::string(minute) + ":0");
+    const auto begins = local_time(std::string(minute) + ":0", latest_);
     if (!begins) return std::nullopt;
     minute_ = minute;
     begins_ = *begins;
@@ -269,12 +287,17 @@ std::optional<Time> LocalClock::read(std::string_view text) {
   const char* const end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data() + colon + 1, end, seconds);
   if (error != std::errc{}) return std::nullopt;
-  return begins_ + std::chrono::seconds(seconds) +
-         fraction_of({stop, static_cast<std::size_t>(end - stop)});
+  latest_ = begins_ + std::chrono::seconds(seconds) +
+            fraction_of({stop, static_cast<std::size_t>(end - stop)});
+  return latest_;
 }
 
 std::optional<Time> LocalClock::read_any(std::string_view text) {
-  if (begins_with_date(text)) return date_at(text);
+  if (begins_with_date(text)) {
+    const auto date = date_at(text, latest_);
+    latest_ = date.value_or(latest_);
+    return date;
+  }
   const auto number = parse_number(text);
   // Of 2001 or later: smaller numbers count from something else.
   constexpr double kEarliest = 1e9;

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "trainwatch/scalar.h"
+#include "trainwatch/state_io.h"
 #include "trainwatch/time.h"
 
 namespace trainwatch {
@@ -27,20 +28,24 @@ std::size_t find_text(std::string_view text, std::string_view wanted, std::size_
 std::optional<std::size_t> place_of_scalar(std::string_view line, std::string_view key,
                                            bool blanks = false);
 
-// "2026-08-01 07:19:37", with a fraction or not, in the local time zone.
-std::optional<Time> local_time(std::string_view text);
+// "2026-08-01 07:19:37", with a fraction or not, in the local time zone. Of the hour that comes
+// twice when summer time ends, the first one that is not before `after`.
+std::optional<Time> local_time(std::string_view text, Time after = kNoTime);
 
-// The same for the lines of a file: as most are of the minute of the line before, the time zone is
-// asked once a minute.
+// The same for the lines of a file, whose times go on: as most are of the minute of the line
+// before, the time zone is asked once a minute.
 class LocalClock {
  public:
   std::optional<Time> read(std::string_view text);
   // A date as above or as in ISO 8601, or a number since the epoch, in s, ms, us or ns.
   std::optional<Time> read_any(std::string_view text);
 
+  void state(StateIo& io) { io(latest_); }
+
  private:
   std::string minute_;  // as written
   Time begins_{};
+  Time latest_ = kNoTime;
 };
 
 // The rank that a launcher put before a line ("[rank3]:", "[default3]:", "3: "), or kNoRank.

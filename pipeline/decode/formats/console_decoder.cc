@@ -669,6 +669,7 @@ void ConsoleDecoder::state(StateIo& io) {
   io(guessed_step_);
   io(emitter_);
   io(notes_);
+  io(clock_);
   if (!io.is_loading()) return;
   if (carry_.size() > kMaxConsoleLine || pending_.size() > kMaxConsoleLine) return io.fail();
   if (block_.lines_left < 0 || block_.lines_left > kMostBlockLines) return io.fail();

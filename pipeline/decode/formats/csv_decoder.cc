@@ -303,6 +303,7 @@ void CsvDecoder::state(StateIo& io) {
   io(lines_);
   io(records_);
   io(account_);
+  io(clock_);
   if (!io.is_loading() || header_.empty()) return;
   const std::string header = std::exchange(header_, {});
   if (header.size() > kLongestHeader) return io.fail();

@@ -319,6 +319,7 @@ void JsonLinesDecoder::state(StateIo& io) {
   io(lines_);
   io(records_);
   io(account_);
+  io(clock_);
   if (!io.is_loading()) return;
   // Null: the configuration has it no more, and the next record decides again.
   const auto known = formats_.json();

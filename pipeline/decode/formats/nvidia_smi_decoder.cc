@@ -130,6 +130,7 @@ void NvidiaSmiDecoder::state(StateIo& io) {
   io(lines_);
   io(records_);
   io(account_);
+  io(clock_);
   if (!io.is_loading() || header.empty()) return;
   if (table_.take_header(header) == SmiTable::Header::none) io.fail();
 }

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdlib>
+#include <ctime>
 #include <fstream>
 #include <iterator>
 #include <limits>
@@ -282,6 +284,34 @@ TEST(ScalarText, FindsRanksInLinesAndPaths) {
   EXPECT_EQ(rank_of_log("/w/train.log"), kNoRank);
   EXPECT_EQ(rank_of_log("/w/logs/1795236015981368_rank_3_rank-7_stdout.out"),
             3);  // on a node rank-7
+}
+
+// Summer time ends at 3:00, when it is 2:00 again.
+TEST(ScalarText, TheHourThatComesTwiceIsReadInOrder) {
+  setenv("TZ", "CET-1CEST,M3.5.0,M10.5.0/3", 1);
+  tzset();
+  const auto day = local_time("2026-10-25 00:00:00");
+  ASSERT_TRUE(day);
+  const auto at = [&](auto hours, auto rest) { return *day + hours + rest; };
+  using std::chrono::hours, std::chrono::minutes, std::chrono::seconds;
+  LocalClock lines;
+  LocalClock records;
+  const std::pair<std::string, Time> wanted[] = {
+      {"2026-10-25 01:59:59", at(hours(1), seconds(3599))},
+      {"2026-10-25 02:30:00", at(hours(2), minutes(30))},
+      {"2026-10-25 02:29:30", at(hours(2), minutes(29) + seconds(30))},
+      {"2026-10-25 02:59:59", at(hours(2), seconds(3599))},
+      {"2026-10-25 02:00:01", at(hours(3), seconds(1))},
+      {"2026-10-25 02:30:00", at(hours(3), minutes(30))},
+      {"2026-10-25 02:59:59", at(hours(3), seconds(3599))},
+      {"2026-10-25 03:00:00", at(hours(4), seconds(0))},
+  };
+  for (const auto& [text, time] : wanted) {
+    EXPECT_EQ(lines.read(text), time) << text;
+    EXPECT_EQ(records.read_any(text), time) << text;
+  }
+  unsetenv("TZ");
+  tzset();
 }
 
 TEST(ScalarText, LocalTimeHasAFraction) {

@@ -88,7 +88,11 @@ class EngineTest : public testing::Test {
   static std::map<std::string, std::string> finals(Engine& engine) {
     engine.flush();
     std::map<std::string, std::string> last;
-    for (const Alert& alert : engine.take_emitted()) last[alert.id] = to_json(alert);
+    for (const Alert& alert : engine.take_emitted()) {
+      const std::string json = to_json(alert);
+      EXPECT_EQ(to_json(alert_from_json(json).value_or(Alert{})), json);
+      last[alert.id] = json;
+    }
     return last;
   }
 

@@ -5,6 +5,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+
+#include "pipeline/engine/alert_json.h"
 #include "support/fed_file.h"
 #include "support/memory_store.h"
 
@@ -66,6 +69,52 @@ TEST_F(DurablePipelineTest, StateOfAnotherVersionIsRefusedWithALineThatNamesBoth
     EXPECT_TRUE(pipeline.checkpoint().files.empty()) << "its files are read again";
     EXPECT_TRUE(pipeline.ingest().files().empty());
   }
+}
+
+// Whose files have been deleted, and that an upgraded trainwatch cannot come to by reading.
+TEST_F(DurablePipelineTest, WhatNoFileSaysAnyMoreEndsAfterAnUpgrade) {
+  read_one_file();
+  Alert alert;
+  alert.id = "0123456789abcdef0123456789abcdef";
+  alert.rule = "step_spike";
+  alert.severity = alert.reached = Severity::warning;
+  alert.started_at = Time{std::chrono::seconds(1'800'000'000)};
+  alert.updated_at = alert.started_at + std::chrono::milliseconds(2500);
+  alert.subject = {"a \"job\"", "node", 3, "", kNoProcess};
+  alert.attempt = 2;
+  alert.ranks = "0-3";
+  alert.verdict.step = 17;
+  alert.verdict.value = 0.1;
+  alert.verdict.threshold = std::nan("");
+  alert.verdict.summary = "Step 17 was slow: \",\"next\":\".";
+  alert.verdict.cause = {CauseName::input_wait, 0.625, "It waited.", {}};
+  alert.verdict.evidence = R"({"next":{"a":1e-05},"b":[1,2.50]})";
+  alert.verdict.next = "Look.";
+  Alert self = alert;
+  self.id[0] = 'f';
+  self.rule = "_self/lagging";
+  Commit commit;
+  commit.alerts = {alert, self};
+  ASSERT_TRUE(store_.commit(commit));
+  {
+    DurablePipeline same({}, {}, store_);
+    ASSERT_TRUE(same.start());
+    ASSERT_TRUE(same.end_orphans());
+    EXPECT_TRUE(same.commit(Time{})->empty()) << "its rule may say more of it";
+  }
+  set_version(5);
+  DurablePipeline upgraded({}, {}, store_);
+  ASSERT_TRUE(upgraded.start());
+  EXPECT_TRUE(upgraded.upgraded());
+  ASSERT_TRUE(upgraded.end_orphans());
+  const auto ended = upgraded.commit(Time{});
+  ASSERT_TRUE(ended);
+  ASSERT_EQ(ended->size(), 1U);
+  alert.state = Alert::State::resolved;
+  alert.ended_at = alert.updated_at;
+  alert.ended_because = EndedBecause::run_gone;
+  alert.seq = ended->front()->seq;
+  EXPECT_EQ(ended->front()->json, published(alert, to_json(alert), "epoch-1").json);
 }
 
 TEST_F(DurablePipelineTest, RowsOfAnotherVersionAreReplaced) {
