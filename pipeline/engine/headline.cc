@@ -139,7 +139,9 @@ Headline stalled(const RunView& run, const RunAlerts& alerts, Time now) {
   }
   const bool known = run.life.since != kNoTime;
   const double lost = known ? to_seconds(run.life.until - run.life.since) : 0;
-  text += "; " + run.cost_words(std::max(lost, 0.0)) + " lost so far";
+  // Many logs end without saying so.
+  text += run.life.grew ? "; " + run.cost_words(std::max(lost, 0.0)) + " lost so far"
+                        : "; its log has not grown since it was found, so it may be over";
   return {text + nan_part(alerts, worst) + more_part(worst_first.size()) + ".", run.life.since};
 }
 

@@ -913,6 +913,7 @@ Life RunLedger::life(const Clock& clock) const {
   life.began_at = began_;
   life.parts = parts_;
   life.rank_parts = rank_parts_;
+  life.grew = origin_ != Origin::log || grows_;
   for (std::size_t i = 0; i < attempts_.size(); ++i) {
     const Attempt& attempt = attempts_[i];
     if (attempt.finalized) continue;

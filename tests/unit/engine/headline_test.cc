@@ -128,6 +128,10 @@ TEST_F(HeadlineTest, Stalled) {
   given_ = {};
   EXPECT_THAT(text(), StartsWith("Stalled: ranks 0-7 have ended no step")) << "its alert has ended";
   EXPECT_EQ(since(), run_.life.since);
+  run_.life.grew = false;
+  EXPECT_EQ(text(),
+            "Stalled: ranks 0-7 have ended no step since {since} ({for}); the last one was step "
+            "12,345; its log has not grown since it was found, so it may be over.");
 }
 
 TEST_F(HeadlineTest, Running) {

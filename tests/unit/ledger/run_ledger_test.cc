@@ -572,6 +572,7 @@ TEST(RunLedgerTest, ALogOfAnotherDayIsOverUnlessItGrows) {
   EXPECT_EQ(life.state, LifeState::gone);
   EXPECT_EQ(life.since, Time(from_seconds(kOldDay + 198)));
   EXPECT_EQ(life.until, life.since);
+  EXPECT_FALSE(life.grew);
   EXPECT_EQ(resumed(ledger, 1).life(clock).state, LifeState::gone);
 
   clock.now += std::chrono::seconds(2);
@@ -581,6 +582,7 @@ TEST(RunLedgerTest, ALogOfAnotherDayIsOverUnlessItGrows) {
   ledger.advance(clock, nullptr);
   life = ledger.life(clock);
   EXPECT_EQ(life.state, LifeState::running) << "somebody plays it";
+  EXPECT_TRUE(life.grew);
   EXPECT_EQ(life.attempts.size(), 1U);
   EXPECT_EQ(resumed(ledger, 1).life(clock).state, LifeState::running);
 }
