@@ -75,6 +75,7 @@ std::optional<StartFailure> App::start() {
   const Acknowledged acknowledged = state.store->acknowledged();
   const Result<Notes> notes = state.store->load_notes();
   if (!notes.ok()) return failed(notes.error());
+  impl.look_at_deaths(*state.store, *notes);
   if (Status bound = impl.start_server(*listen, *state.store); !bound.ok())
     return failed(bound.error());
   impl.reloads.last_success = std::chrono::system_clock::now();
@@ -87,6 +88,7 @@ std::optional<StartFailure> App::start() {
   }
   impl.wait_for_signals();
   impl.feed_watchdog();
+  impl.decoding_looks.start(DecodingMark::kLookEvery, [&impl] { impl.decoding.look(); });
   if (impl.console != nullptr)
     impl.console->started(
         StreamUrl{listen->host, std::to_string(port()), "", impl.access.access->tls != nullptr}

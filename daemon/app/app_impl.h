@@ -14,6 +14,7 @@
 
 #include "daemon/app/access_watch.h"
 #include "daemon/app/app.h"
+#include "daemon/app/decoding_mark.h"
 #include "daemon/app/drain.h"
 #include "daemon/app/engine_thread.h"
 #include "daemon/app/open_store.h"
@@ -21,6 +22,7 @@
 #include "daemon/app/request_workers.h"
 #include "daemon/app/sd_notify.h"
 #include "daemon/app/self_checks.h"
+#include "daemon/app/set_aside.h"
 #include "daemon/app/tensor_watch.h"
 #include "daemon/app/trace_source.h"
 #include "daemon/app/watch_roots.h"
@@ -48,6 +50,7 @@ struct App::Impl {
   void open_log();
   Status change_user();
   void report(const OpenedStore& state);
+  void look_at_deaths(StateStore& store, const Notes& notes);
   Status start_server(const ListenAddress& listen, const StateStore& store);
   Status start_engine(const Config& config, OpenedStore opened);
   void enter_sandbox();
@@ -76,6 +79,7 @@ struct App::Impl {
   boost::asio::io_context context{1};  // of the net thread
   boost::asio::signal_set signals{context};
   RepeatingTimer watchdog{context};
+  RepeatingTimer decoding_looks{context};
   ServiceNotifier service;
   ReloadState reloads;
   bool reported_ready = false;
@@ -88,6 +92,8 @@ struct App::Impl {
   std::vector<std::string> watched;         // paths
   std::vector<std::string> missing;         // those that do not exist; the reader's
   std::set<SkippedPaths::Skipped> skipped;  // what is not read; the reader's
+  DecodingMark decoding;
+  std::shared_ptr<SetAside> set_aside = std::make_shared<SetAside>();
   RequestWorkers workers{context, configured_input(options.config).roots};
   std::unique_ptr<Logger> log;
   std::unique_ptr<Console> console;  // null: none is wanted

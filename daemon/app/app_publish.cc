@@ -33,7 +33,9 @@ EngineThread::Callbacks App::Impl::callbacks() {
   };
   callbacks.store_recovered = [this] { log->info("storing state and alerts again"); };
   callbacks.store_broken = [this](const std::string& what) {
-    log->error("the state is damaged; exiting so that a restart can repair it", {{"error", what}});
+    log->error(
+        "the state is damaged or gone; exiting so that a restart can repair it or begin anew",
+        {{"error", what}});
     boost::asio::post(context, [this] {
       code = exit_code::failed;
       shut_down();

@@ -21,6 +21,12 @@ Status App::Impl::reload() {
   reloads.last_success = std::chrono::system_clock::now();
   log->configure(config->log);
   engine->reconfigure(config->enabled_rules());
+  if (!set_aside->empty()) {
+    set_aside->forget();
+    KeptDelivery kept;
+    kept.notes[std::string(kSetAsideNote)] = "";
+    engine->keep(std::move(kept));
+  }
   return success();
 }
 

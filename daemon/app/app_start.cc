@@ -44,6 +44,38 @@ void App::Impl::report(const OpenedStore& state) {
   for (const std::string& note : state.notes) log->warn(note);
 }
 
+// Before any file is read: what the last process died of.
+void App::Impl::look_at_deaths(StateStore& store, const Notes& notes) {
+  const auto left = decoding.open(options.config.storage.path);
+  if (!left.ok()) {
+    log->warn("a file that kills trainwatch cannot be found out",
+              {{"error", left.error().message}});
+  }
+  const std::string key(kSetAsideNote);
+  const std::string known = notes.contains(key) ? notes.at(key) : std::string();
+  set_aside->load(version(), known);
+  std::vector<SetAside::Death> deaths;
+  PosixFileSystem files(configured_input(options.config).roots);
+  for (const DecodingMark::Place& place : left.ok() ? *left : std::vector<DecodingMark::Place>{}) {
+    log->error("trainwatch died while it decoded a file",
+               {{"file", place.path},
+                {"bytes", std::to_string(place.from) + "-" + std::to_string(place.to)}});
+    const auto found = files.stat(place.path);
+    if (found.ok()) deaths.push_back({place.path, found->identity, place.from, place.to});
+  }
+  for (const std::string& path : set_aside->died(deaths)) {
+    log->error("the file is set aside until trainwatch is reloaded", {{"file", path}});
+  }
+  std::string saved = set_aside->saved(version());
+  if (saved == known) return;
+  Commit commit;
+  commit.now = wall_clock();
+  commit.notes[key] = std::move(saved);
+  if (const auto stored = store.commit(commit); !stored.ok()) {
+    log->warn("what is set aside cannot be stored", {{"error", stored.error().message}});
+  }
+}
+
 // Binds the listener; nobody is served before run().
 Status App::Impl::start_server(const ListenAddress& listen, const StateStore& store) {
   const Config& config = options.config;
@@ -88,7 +120,9 @@ Status App::Impl::start_server(const ListenAddress& listen, const StateStore& st
 
 Status App::Impl::start_engine(const Config& config, OpenedStore opened) {
   IngestOptions input = configured_input(config);
-  const IngestOptions read = input;
+  IngestOptions read = input;
+  input.decode_watch = &decoding.engine();
+  read.decode_watch = &decoding.reader();
   for (const WatchRoot& root : read.roots) watched.push_back(root.path);
   for (const WatchConfig& watch : config.watch) {
     if (const std::string path = resolved_path(watch.path); path != lexical_path(watch.path))
@@ -105,9 +139,10 @@ Status App::Impl::start_engine(const Config& config, OpenedStore opened) {
   if (!engine->dropped_state().empty()) {
     log->warn("reading all files again", {{"reason", engine->dropped_state()}});
   }
-  reader =
-      std::make_unique<Reader>(reader_options(config, read, engine->checkpoint()), engine->inbox(),
-                               [this](TailReport report) { passed(std::move(report)); });
+  ReaderOptions options_of_reader = reader_options(config, read, engine->checkpoint());
+  options_of_reader.set_aside = set_aside;
+  reader = std::make_unique<Reader>(std::move(options_of_reader), engine->inbox(),
+                                    [this](TailReport report) { passed(std::move(report)); });
   return success();
 }
 

@@ -51,6 +51,7 @@ void App::Impl::shut_down(std::chrono::milliseconds patience) {
   log->info("stopping");
   signals.cancel();
   watchdog.stop();
+  decoding_looks.stop();
   server->store_acknowledged();
   notifier->stop();
   engine->close_inbox();

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "daemon/app/adaptive_interval.h"
+#include "daemon/app/files_not_set_aside.h"
 #include "daemon/app/guarded_thread.h"
 #include "daemon/app/patient_file_system.h"
 #include "daemon/app/read_until.h"
@@ -72,8 +73,11 @@ struct Reader::Impl {
         pass_done(std::move(done)),
         files(
             options.roots,
-            [roots = options.roots] { return std::make_unique<PosixFileSystem>(roots); }, may_hang,
-            kAnswer),
+            [roots = options.roots, set_aside = options.set_aside] {
+              return std::make_unique<FilesNotSetAside>(std::make_unique<PosixFileSystem>(roots),
+                                                        set_aside);
+            },
+            may_hang, kAnswer),
         tailer(files, options.roots, options.limits, std::exchange(options.resume, {}),
                std::exchange(options.probe, {})),
         thread([this](const std::stop_token& stop) {

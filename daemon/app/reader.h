@@ -9,6 +9,7 @@
 #include <memory>
 #include <vector>
 
+#include "daemon/app/set_aside.h"
 #include "pipeline/engine/pipeline_report.h"
 #include "pipeline/tail/tailer.h"
 
@@ -20,6 +21,7 @@ struct ReaderOptions {
   std::chrono::milliseconds poll_interval{1000};  // inotify only wakes it earlier
   TailCheckpoint resume{};                        // where to resume
   ContentProbe probe{};                           // called on the reader thread
+  std::shared_ptr<const SetAside> set_aside{};    // null: nothing is
 };
 
 class Reader {

@@ -172,6 +172,8 @@ void Ingest::grown_unknown(FileId id, File& file, std::uint64_t offset, std::str
 void Ingest::feed(FileId id, File& file, std::string_view bytes) {
   constexpr std::size_t kCompressedBytes = std::size_t{8} << 10U;  // at most 8 MiB of contents
   decoding_ = id;
+  const std::uint64_t end = file.read.offset();
+  const WatchedDecode watched(options_.decode_watch, file.known.path, end - bytes.size(), end);
   do {
     const bool plain = file.decoder->is_plain();
     const std::string_view part = bytes.substr(0, plain ? bytes.size() : kCompressedBytes);
@@ -303,6 +305,8 @@ void Ingest::lane_forgotten(LaneId lane) {
 void Ingest::finish(FileId id, File& file) {
   if (file.decoder == nullptr) return;
   decoding_ = id;
+  const std::uint64_t end = file.read.offset();
+  const WatchedDecode watched(options_.decode_watch, file.known.path, end, end);
   file.decoder->finish(batch_);
   deliver(id, file);
   filter_.end_of_file(file.known.lane, batch_, rejected_events_);

@@ -20,6 +20,7 @@
 #include "pipeline/decode/file_decoder.h"
 #include "pipeline/decode/flight_recorder/flight_dump.h"
 #include "pipeline/decode/run_naming.h"
+#include "pipeline/engine/decode_watch.h"
 #include "pipeline/engine/decoder_contexts.h"
 #include "pipeline/engine/engine.h"
 #include "pipeline/engine/run_names.h"
@@ -43,6 +44,7 @@ struct IngestOptions {
   DecoderContexts::Limits contexts{};
   std::shared_ptr<const DeclaredFormats> declared{};  // null: the presets
   std::function<std::optional<std::string>(const std::string&, std::size_t)> read_file{};
+  DecodeWatch* decode_watch = nullptr;  // null: nobody watches; outlives what it is given to
 };
 
 struct RejectedSample {

@@ -62,8 +62,10 @@ bool is_binary(std::string_view bytes) {
 class LogLook final : public ContentLook {
  public:
   LogLook(const std::string& path, const WatchRoot& root,
-          std::shared_ptr<const DeclaredFormats> declared)
-      : declared_(std::move(declared)),
+          std::shared_ptr<const DeclaredFormats> declared, DecodeWatch* watch)
+      : path_(path),
+        watch_(watch),
+        declared_(std::move(declared)),
         notes_(claim_of(name_of(path))),
         decoder_({.path = path,
                   .job = job_of(path, root.path, root.job),
@@ -81,6 +83,8 @@ class LogLook final : public ContentLook {
       content_.answer = HeadContent::Answer::no;
       return false;
     }
+    const WatchedDecode watched(watch_, path_, fed_, fed_ + bytes.size());
+    fed_ += bytes.size();
     decoder_.feed(bytes, batch_);
     take_batch();
     return content_.records.size() < HeadContent::kMostRecords;
@@ -88,6 +92,7 @@ class LogLook final : public ContentLook {
 
   HeadContent content() override {
     if (content_.answer == HeadContent::Answer::no) return std::move(content_);
+    const WatchedDecode watched(watch_, path_, fed_, fed_);
     decoder_.finish(batch_);
     take_batch();
     end_record();
@@ -130,6 +135,9 @@ class LogLook final : public ContentLook {
     has_loss_ = false;
   }
 
+  std::string path_;
+  DecodeWatch* watch_;
+  std::uint64_t fed_ = 0;  // bytes
   std::shared_ptr<const DeclaredFormats> declared_;
   Interner interner_;
   NoDiagnostics no_diagnostics_;
@@ -145,10 +153,11 @@ class LogLook final : public ContentLook {
 }  // namespace
 
 ContentProbe log_probe(const IngestOptions& input) {
-  return [roots = input.roots, declared = input.declared](const std::string& path) {
+  return [roots = input.roots, declared = input.declared,
+          watch = input.decode_watch](const std::string& path) {
     static const WatchRoot kNone;
     const WatchRoot* const root = root_of(path, roots);
-    return std::make_unique<LogLook>(path, root == nullptr ? kNone : *root, declared);
+    return std::make_unique<LogLook>(path, root == nullptr ? kNone : *root, declared, watch);
   };
 }
 

@@ -55,7 +55,8 @@ std::vector<SelfCondition> conditions_of(const SourceHealthTracker& tracker) {
       const auto files = static_cast<double>(health.unreadable_files);
       add("unreadable", files, "files",
           source + counted(files, "file") + " cannot be read: " + health.example,
-          "Check permissions and the mount; trainwatch retries by itself.");
+          "Check permissions and the mount, unless it says something else; trainwatch retries by "
+          "itself.");
     }
     if (health.lag_seconds >= kLaggingSeconds) {
       add("lagging", health.lag_seconds, "seconds",

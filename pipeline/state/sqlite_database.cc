@@ -179,6 +179,13 @@ SqliteTrouble SqliteDatabase::trouble() const {
   }
 }
 
+bool SqliteDatabase::has_moved() const {
+  int moved = 0;
+  return sqlite3_file_control(database_.get(), nullptr, SQLITE_FCNTL_HAS_MOVED, &moved) ==
+             SQLITE_OK &&
+         moved != 0;
+}
+
 void SqliteDatabase::log_goes_on_close(bool goes) {
   sqlite3_db_config(database_.get(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, goes ? 0 : 1, nullptr);
 }

@@ -82,6 +82,9 @@ class SqliteDatabase {
   // True if PRAGMA quick_check has just `found` an unreadable page rather than a wrong one.
   bool is_read_error(std::string_view found) const;
 
+  // Whether the file was removed, renamed or replaced since it was opened.
+  bool has_moved() const;
+
   // Whether closing moves the write-ahead log into the database and deletes it.
   void log_goes_on_close(bool goes);
   // Moves the write-ahead log into the database, both synced.

@@ -181,6 +181,13 @@ Result<PublishedAlerts> SqliteStore::commit(const Commit& commit) {
   if (tables_ == nullptr) {
     if (const Status open = reopen(); !open) return open.error();
   }
+  if (tables_->database().has_moved()) {
+    broken_ = true;
+    why_closed_ = "it was removed or replaced while it was in use";
+    tables_->database().log_goes_on_close(false);  // it may be that of another database by now
+    tables_.reset();
+    return closed();
+  }
   Result<Written> written = write(commit);
   if (!written) return give_up(written.error());
   numbers_ = std::move(written->numbers);

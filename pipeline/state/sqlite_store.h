@@ -46,8 +46,9 @@ class SqliteStore final : public StateStore {
   // What open() repaired, for the log; empty if nothing.
   const std::string& repaired() const { return repaired_; }
   const std::vector<std::string>& notes() const { return directory_.notes(); }
-  // After an error, the database was found to be damaged, or to contain a failed commit (which a
-  // rollback journal cannot exclude). Every commit fails from now on; open() again.
+  // The database was removed or replaced, or found after an error to be damaged, or to contain a
+  // failed commit (which a rollback journal cannot exclude). Every commit fails from now on; open()
+  // again.
   bool broken() const override { return broken_; }
 
   const std::string& epoch() const override { return epoch_; }

@@ -86,6 +86,18 @@ class StateStoreTest(harness.JobTest):
             self.assertEqual(trainwatch.metric("trainwatch_state_degraded"), 0)
             self.assertEqual(trainwatch.stop(), 0)
 
+    def test_that_is_removed_is_said_and_begun_anew(self):
+        self.job.write_some(1000)
+        with self.trainwatch() as trainwatch:
+            trainwatch.wait_until_read()
+            shutil.rmtree(self.state)
+            self.job.write_all()
+            self.assertEqual(trainwatch.wait(), 1)
+            self.assertIn("removed or replaced", trainwatch.log())
+        expected = harness.final(harness.replay(self.directory, *spiky_job.RULES))
+        with self.trainwatch() as trainwatch:
+            harness.wait_for(lambda: harness.final(trainwatch.json("/api/v1/alerts?after=0")["alerts"]) == expected, "all alerts")
+
     def check_untouched(self, word):
         before = self.contents()
         code, said = self.refused()

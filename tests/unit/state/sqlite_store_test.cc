@@ -118,6 +118,26 @@ TEST(SqliteStore, WorksWithARollbackJournalWhereTheFileSystemMayBeRemote) {
   EXPECT_EQ(open_store(options)->last_seq(), 2U);
 }
 
+TEST(SqliteStore, IsBrokenWhenItsFileIsRemovedOrReplaced) {
+  for (const bool replaced : {false, true}) {
+    const test::TempDirectory directory;
+    const auto options = store_options(directory / "state");
+    const auto store = open_store(options);
+    ASSERT_TRUE(store->commit(everything()).ok());
+    std::filesystem::rename(directory / "state", directory / "moved");
+    if (replaced) {
+      std::filesystem::copy(directory / "moved", directory / "state");
+      ASSERT_TRUE(std::filesystem::exists(directory / "state/state.db-wal"));
+    }
+    const auto failed = store->commit(commit_of({firing("c")}));
+    ASSERT_FALSE(failed.ok());
+    EXPECT_THAT(failed.error().message, HasSubstr("removed or replaced"));
+    EXPECT_TRUE(store->broken());
+    EXPECT_FALSE(store->commit(commit_of({firing("c")})).ok());
+    EXPECT_EQ(open_store(options)->last_seq(), replaced ? 2U : 0U);
+  }
+}
+
 TEST(SqliteStore, KnowsNetworkFileSystems) {
   EXPECT_EQ(network_file_system(0x6969), "NFS");
   EXPECT_EQ(network_file_system(0x65735546), "FUSE");
