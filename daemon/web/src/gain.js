@@ -27,7 +27,7 @@ export function Gain({run, book}) {
   if (!gain) return null;
   const over = isOver(run);
   const {next} = [...book.firing(), ...book.resolved()].sort((a, b) => isPart(a) - isPart(b) || worstFirst(a, b))
-    .find((alert) => alert.next && alert.cause?.name === gain.cause && (alert.subject?.job ?? '') === run.job) || {};
+    .find((alert) => alert.lost_seconds && alert.cause?.name === gain.cause && (alert.subject?.job ?? '') === run.job) || {};
   return html`<p class="gain">Without ${WITHOUT[gain.cause] || words(gain.cause)} it would
     ${over ? ' have been' : ' be'} <b>${faster(gain.factor)}</b>: ${seconds(gain.seconds)} or ${percent(gain.share)} of the time${over ? '' : ' so far'}.
     ${next && html` <span class="next">${next}</span>`}</p>`;

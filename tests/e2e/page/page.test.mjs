@@ -84,6 +84,13 @@ describe('the sentence', () => {
     await says(page.locator('.gain'), /^Without steps done again it would have been 11 % faster: 10 s or 10 % of the time\.\s*$/);
   }, {change: (made) => ({...made, extras: {bert: {state: 'finished', elapsed_seconds: 100, lost_seconds: {redone: 10, input_wait: 1}}}}), hash: '#job=bert'}));
 
+  test('is not followed by what to do about an alert that cost no time', () => shown('slow', async (page, server) => {
+    await says(page.locator('.gain'), /^Without memory copy it would be 11 % faster/);
+    await settled(server, page);
+    assert.equal(await page.locator('.gain .next').count(), 0);
+  }, {change: (made) => ({...made, alerts: [...made.alerts, {...makeAlert('nan', {lost: 0}), cause: {name: 'memory_copy'}}],
+    extras: {bert: {elapsed_seconds: 100, lost_seconds: {memory_copy: 10}}}}), hash: '#job=bert'}));
+
   test('is followed by where the wall time went, training first', () => shown('slow', async (page) => {
     const picture = page.locator('.wall-time');
     await isLabelled(picture.locator('.plot'), /^training 34 %, down 60 %, startup 5 %, redone 1 %\. /);
