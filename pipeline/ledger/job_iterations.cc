@@ -477,7 +477,8 @@ PartSeconds JobIterations::provisional(const StagePaces& paces, const IterationC
   for (const auto& [number, iteration] : open_) add(iteration);
   PartSeconds& book = unbooked.book;
   if (unbooked.cut == kNoTime) {
-    book[LifePart::startup] += seconds_between(context.begin, rest.until);
+    const LifePart part = context.done_without_steps ? LifePart::training : LifePart::startup;
+    book[part] += seconds_between(context.begin, rest.until);
     return book;
   }
   double tail = seconds_between(unbooked.cut, rest.until);

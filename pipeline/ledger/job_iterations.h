@@ -47,12 +47,13 @@ class LossJudge {
 
 // What an attempt knows that its iterations do not.
 struct IterationContext {
-  Time begin{};                 // of the attempt
-  double restore = 0;           // seconds of reading a checkpoint before its first step
-  std::int64_t done = kNoStep;  // the last step that an earlier attempt ended
-  bool numbers_repeat = false;  // step numbers begin anew with each epoch
-  std::uint32_t ranks = 1;      // that are seen
-  std::uint32_t world = 0;      // of the whole job; 0: not known
+  Time begin{};                     // of the attempt
+  double restore = 0;               // seconds of reading a checkpoint before its first step
+  std::int64_t done = kNoStep;      // the last step that an earlier attempt ended
+  bool numbers_repeat = false;      // step numbers begin anew with each epoch
+  std::uint32_t ranks = 1;          // that are seen
+  std::uint32_t world = 0;          // of the whole job; 0: not known
+  bool done_without_steps = false;  // a log says that it is done, and shows no steps
   std::span<const Time> checkpoint_files{};  // when such files were written
   const StageHistory* stages = nullptr;
   const LossJudge* judge = nullptr;  // null: the steps are all there is

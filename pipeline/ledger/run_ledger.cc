@@ -26,6 +26,7 @@ constexpr double kSlow = 0.2;                  // of the last minute
 constexpr double kSlowSeconds = 60;
 constexpr double kSlowKnown = 0.15;  // of it: ten seconds
 constexpr std::uint32_t kRateSteps = 10;
+constexpr Nanos kLongestRun = std::chrono::hours(24 * 366);
 constexpr std::int64_t kMostPassedOver = 1'000'000;
 
 SpentTime down_between(Time from, Time to) {
@@ -126,9 +127,9 @@ RunLedger::Place RunLedger::move_on(const Writer& writer, Time at, std::uint32_t
 
 // Files are read in any order: the run began with its earliest evidence, as far as nothing is
 // booked.
-void RunLedger::begin_by(Attempt& attempt, Time at) {
+void RunLedger::begin_by(Attempt& attempt, Time at, Nanos most) {
   const bool open = begun_ == 1 && &attempts_.front() == &attempt && attempt.cut() == kNoTime;
-  if (!open || at >= attempt.info.began || attempt.info.began - at > kGoneAfter) return;
+  if (!open || at >= attempt.info.began || attempt.info.began - at > most) return;
   attempt.info.began = began_ = at;
 }
 
@@ -235,6 +236,9 @@ void RunLedger::on(const Writer& writer, const RunNote& note, const Clock& clock
       if (note.end) end_evidences_.add(note.at, *note.end);
       break;
     case Kind::completed:
+      // Of a log without steps or times, nothing else says when it began.
+      if (note.seconds > 0 && !attempt.has_steps())
+        begin_by(attempt, note.at - from_seconds(note.seconds), kLongestRun);
       end_evidences_.add(note.at, EndEvidence{EndClass::completed, EndWeight::cause});
       break;
     case Kind::process_began:
@@ -556,6 +560,10 @@ IterationContext RunLedger::context_of(const Attempt& attempt, const LossJudge* 
   context.world = attempt.info.ranks;
   context.checkpoint_files = checkpoint_files_;
   context.judge = judge;
+  if (!attempt.has_steps()) {
+    const auto end = end_of(place_of(attempt));
+    context.done_without_steps = end && end->how.what == EndClass::completed;
+  }
   return context;
 }
 

@@ -212,7 +212,7 @@ class RunLedger {
   Place find(SubjectId rank);
   Place place_of(const Writer& writer, Time at, const Clock& clock);
   Place move_on(const Writer& writer, Time at, std::uint32_t world, const Clock& clock);
-  void begin_by(Attempt& attempt, Time at);
+  void begin_by(Attempt& attempt, Time at, Nanos most = kGoneAfter);
   void begin_before_launch(Attempt& attempt, const Step& first, Time at);
   void process_began(const Writer& writer, const RunNote& note, const Clock& clock);
   void launched(const RunNote& note, const Clock& clock);

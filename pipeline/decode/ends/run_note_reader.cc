@@ -33,6 +33,19 @@ bool is_reported(const EndLine& read, std::string_view message) {
   });
 }
 
+// Seconds that the training took, as its last line says; < 0: it does not.
+double runtime_in(std::string_view line) {
+  constexpr std::string_view kKeys[] = {
+      "'train_runtime': ", "Total training time: ", "Training time ", "done training in "};
+  for (const std::string_view key : kKeys) {
+    const std::size_t at = find_text(line, key);
+    if (at == std::string_view::npos) continue;
+    const auto seconds = scalar_at(line.substr(at + key.size()), ScalarKind::elapsed_seconds);
+    if (seconds && *seconds >= 0) return *seconds;
+  }
+  return -1;
+}
+
 }  // namespace
 
 bool RunNoteReader::take(std::string_view line, SubjectId subject, EventBatch& out) {
@@ -82,7 +95,9 @@ bool RunNoteReader::take(std::string_view line, SubjectId subject, EventBatch& o
 void RunNoteReader::completed(std::string_view line, SubjectId subject, EventBatch& out) {
   if (context_.run_notes == nullptr) return;
   subject_ = subject;
-  take_mark({.kind = RunNote::Kind::completed}, read_line_prefix(line, context_.written), out);
+  const PrefixedLine prefixed = read_line_prefix(line, context_.written);
+  take_mark({.kind = RunNote::Kind::completed, .seconds = runtime_in(prefixed.message)}, prefixed,
+            out);
 }
 
 // Its GPU is of the node, whoever prints the line.

@@ -273,6 +273,16 @@ TEST(RunNotes, OfTorchtitan) {
                           "evaluation 14:11:04", "completed 14:13:00"));
 }
 
+TEST(RunNotes, TheLastLineOfATrainerSaysHowLongItTook) {
+  const Time written = time_from_rfc3339("2026-09-21T14:18:00Z");
+  const std::string records =
+      "{'loss': '2.1', 'grad_norm': '1.4', 'epoch': '0.1'}\n"
+      "{'loss': '2.0', 'grad_norm': '1.4', 'epoch': '0.2'}\n";
+  EXPECT_THAT(notes_of(records + "{'train_runtime': '660.4', 'train_loss': '2.0', 'epoch': '1'}\n",
+                       written),
+              ::testing::Contains("completed 660. s 14:18:00"));
+}
+
 // A crash before the first step, in a file of one rank.
 TEST(RunNotes, AFileWithNothingButAFailure) {
   NoteRun run{"/w/attempt_0/3/stderr.log", kWritten};

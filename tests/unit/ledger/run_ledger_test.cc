@@ -424,6 +424,21 @@ TEST(RunLedgerTest, ACrashBeforeTheFirstStepIsAllStartup) {
   EXPECT_NEAR(life.parts[LifePart::startup], 40, 1e-6);
 }
 
+// As a Trainer's log, which has neither steps nor times; its last line says how long it took.
+TEST(RunLedgerTest, ALogWithoutStepsTookAsLongAsItSays) {
+  RunLedger ledger;
+  RunNote done{.at = Time{from_seconds(1.8e9)}, .kind = RunNote::Kind::completed};
+  done.seconds = 3 * 24 * 3600;
+  ledger.on({}, done, kReplay);
+  for (const bool booked : {false, true}) {
+    if (booked) ledger.advance(kReplay, nullptr);
+    const Life life = ledger.life(kReplay);
+    EXPECT_EQ(life.state, LifeState::finished);
+    EXPECT_NEAR(life.wall, done.seconds, 1e-6);
+    EXPECT_NEAR(life.parts[LifePart::training], done.seconds, 1e-6) << text_of(life.parts);
+  }
+}
+
 TEST(RunLedgerTest, RanksThatDoNotMarchInStepHaveTheMeanOfTheirAccounts) {
   RunLedger ledger;
   std::vector<MadeUpJob::Event> events;
