@@ -201,9 +201,17 @@ struct EngineThread::Impl {
     const Time now = clock.at(report.read_until);
     pipeline.engine().tick(now);  // the first one only sets the clock
     pipeline.engine().tick(now + Nanos{1});
+    // What is below a missing path may come.
+    if (report.missing_roots.empty()) end_orphans();
     commit_all();
-    if (!report.missing_roots.empty()) return;  // what is below may come
-    if (const Status ended = pipeline.end_orphans(); ended.ok()) commit_and_show();
+  }
+
+  void end_orphans() {
+    if (pipeline.dropped().empty()) return;
+    pipeline.engine().settle();
+    pipeline.engine().flush();
+    if (const Status ended = pipeline.end_orphans(); !ended)
+      callbacks.store_failed(ended.error().message);
   }
 
   // Nothing that is there is left for alerts to wait for.

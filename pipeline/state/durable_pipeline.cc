@@ -115,6 +115,7 @@ Status DurablePipeline::end_orphans() {
   if (dropped_.empty()) return success();
   const Result<PublishedAlerts> firing = store_.firing(kMost);
   if (!firing) return firing.error();
+  std::ranges::move(engine_->take_settled(), std::back_inserter(waiting_.alerts));
   std::set<std::string> known;
   engine_->book().each_firing(
       [&known](std::uint32_t, const Alert& alert) { known.insert(alert.id); });
