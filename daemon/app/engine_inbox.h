@@ -37,9 +37,9 @@ class EngineInbox final : public TailSink {
     post([=](TailSink& sink) { sink.opened(file, lane, plain); });
   }
   void data(FileId file, const AppendedBytes& appended) override {
-    while (!slots_.try_acquire_for(std::chrono::milliseconds(100))) {
+    do {
       if (closed_) return;
-    }
+    } while (!slots_.try_acquire_for(std::chrono::milliseconds(100)));
     ++waiting_;
     auto chunk = std::make_unique<Chunk>(Chunk{std::string(appended.bytes), appended.read});
     boost::asio::post(engine_, [this, file, written = appended.written, to_end = appended.to_end,

@@ -55,6 +55,16 @@ std::size_t lines_of(const std::string& text) {
   return static_cast<std::size_t>(std::ranges::count(text, '\n'));
 }
 
+// As of a state line that has not changed: what follows would wait for it for ever.
+TEST(LogOutput, NothingIsNotQueued) {
+  const Channel pipe = Channel::pipe();
+  LogOutput output(pipe.writer());
+  output.write_bytes("");
+  EXPECT_TRUE(output.empty());
+  output.write("a line");
+  EXPECT_EQ(pipe.read_all(), "a line\n");
+}
+
 class LogOutputChannels : public testing::TestWithParam<Channel (*)()> {};
 
 // Case 73, a full pipe: nothing waits, and what there was room for arrives once somebody reads.
