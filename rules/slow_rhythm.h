@@ -27,7 +27,7 @@ struct Rhythm {
   bool warned = false;
   bool from_the_start = false;  // of the attempt
 
-  // Of the time from the end of the first one on: n of them, and n periods.
+  // Counted from the end of the first slow step, so that there are as many periods as slow steps.
   double share() const {
     const double first = mean_lost();
     const double since_first = elapsed - latest.usual - first;

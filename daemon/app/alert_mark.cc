@@ -8,6 +8,7 @@
 #include <map>
 #include <string>
 
+#include "pipeline/decode/json_member.h"
 #include "trainwatch/time.h"
 
 namespace trainwatch {
@@ -15,12 +16,6 @@ namespace {
 
 constexpr std::int64_t kBeforeNs = 10'000'000'000;
 constexpr std::int64_t kAfterNs = 20'000'000'000;
-
-std::int64_t time_ns(const simdjson::dom::element& alert, const char* name) {
-  std::string_view text;
-  if (alert[name].get_string().get(text) != simdjson::SUCCESS) return to_ns(kNoTime);
-  return to_ns(time_from_rfc3339(text));
-}
 
 }  // namespace
 
@@ -31,10 +26,10 @@ std::optional<AlertMark> alert_mark(const PublishedAlert& alert) {
   AlertMark mark;
   mark.rule = alert.rule;
   mark.state = alert.state == Alert::State::firing ? "firing" : "resolved";
-  mark.start_ns = time_ns(parsed, "started_at");
+  mark.start_ns = to_ns(time_member(parsed, "started_at"));
   if (mark.start_ns == to_ns(kNoTime)) return std::nullopt;
   const std::int64_t end_ns =
-      time_ns(parsed, alert.state == Alert::State::firing ? "updated_at" : "ended_at");
+      to_ns(time_member(parsed, alert.state == Alert::State::firing ? "updated_at" : "ended_at"));
   mark.end_ns = std::max(mark.start_ns, end_ns);
   mark.json = alert.json;
   return mark;

@@ -44,12 +44,11 @@ void App::Impl::report(const OpenedStore& state) {
   for (const std::string& note : state.notes) log->warn(note);
 }
 
-// Before any file is read: what the last process died of.
+// Finds out, before any file is read, what the last process died of.
 void App::Impl::look_at_deaths(StateStore& store, const Notes& notes) {
   const auto left = decoding.open(options.config.storage.path);
   if (!left.ok()) {
-    log->warn("a file that kills trainwatch cannot be found out",
-              {{"error", left.error().message}});
+    log->warn("files that kill trainwatch cannot be detected", {{"error", left.error().message}});
   }
   const std::string key(kSetAsideNote);
   const std::string known = notes.contains(key) ? notes.at(key) : std::string();

@@ -41,7 +41,7 @@ struct ThreadMark {
 
 namespace {
 
-// A fault may be that the stack of the thread is full; its handler has one of its own.
+// The fault may be a stack overflow, so its handler needs a stack of its own.
 class SignalStack {
  public:
   SignalStack() {
@@ -63,7 +63,7 @@ class SignalStack {
   std::vector<std::byte> memory_;  // empty: somebody else gave the thread one
 };
 
-// The handler of a signal gets nothing else to find what its thread does.
+// A signal handler has no other way to find out what its thread is decoding.
 thread_local const ThreadMark* t_decoding = nullptr;
 
 constexpr std::array kFaults = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
@@ -73,7 +73,7 @@ void on_fault(int signal, siginfo_t* info, void*) {
   if (t_decoding != nullptr) (void)t_decoding->write(t_decoding->now);
   const auto place = std::ranges::find(kFaults, signal) - kFaults.begin();
   ::sigaction(signal, &g_handled_before[static_cast<std::size_t>(place)], nullptr);
-  // What the kernel raised comes again by itself, at the instruction that is the fault.
+  // A fault that the kernel raised recurs when its instruction is executed again.
   if (info->si_code <= 0) ::raise(signal);
 }
 
@@ -93,7 +93,9 @@ void handle_faults() {
 
 class DecodingMark::Thread final : public DecodeWatch {
  public:
-  ~Thread() override { clear(); }
+  ~Thread() override {
+    if (mark_.file >= 0) (void)mark_.write({});
+  }
 
   void open(const ThreadMark& mark) { mark_ = mark; }
   void look();
@@ -103,10 +105,6 @@ class DecodingMark::Thread final : public DecodeWatch {
   void failed() override;
 
  private:
-  void clear() const {
-    if (mark_.file >= 0) (void)mark_.write({});
-  }
-
   std::mutex mutex_;
   ThreadMark mark_;           // `now` is guarded, but for its own thread
   bool is_decoding_ = false;  // guarded

@@ -201,15 +201,14 @@ struct EngineThread::Impl {
     const Time now = clock.at(report.read_until);
     pipeline.engine().tick(now);  // the first one only sets the clock
     pipeline.engine().tick(now + Nanos{1});
-    // What is below a missing path may come.
+    pipeline.engine().settle();
+    pipeline.engine().flush();
+    // Files below a missing path may still appear.
     if (report.missing_roots.empty()) end_orphans();
-    commit_all();
+    commit_and_show();
   }
 
   void end_orphans() {
-    if (pipeline.dropped().empty()) return;
-    pipeline.engine().settle();
-    pipeline.engine().flush();
     if (const Status ended = pipeline.end_orphans(); !ended)
       callbacks.store_failed(ended.error().message);
   }

@@ -5,12 +5,12 @@
 
 #include <utility>
 
+#include "pipeline/decode/json_member.h"
+
 namespace trainwatch {
 namespace {
 
-std::string member_text(const simdjson::dom::element& object, const char* name) {
-  std::string_view text;
-  if (object[name].get_string().get(text) == simdjson::SUCCESS) return std::string(text);
+std::string number_member(const simdjson::dom::element& object, const char* name) {
   std::int64_t number = 0;
   if (object[name].get_int64().get(number) == simdjson::SUCCESS) return std::to_string(number);
   return {};
@@ -27,16 +27,16 @@ Result<NotifiedAlertPtr> notified_alert(PublishedAlertPtr published) {
   simdjson::dom::element root;
   if (parser.parse(published->json).get(root) != simdjson::SUCCESS) return Error{"not JSON"};
   if (simdjson::dom::element subject; root["subject"].get(subject) == simdjson::SUCCESS) {
-    alert->job = member_text(subject, "job");
-    alert->node = member_text(subject, "node");
-    alert->rank = member_text(subject, "rank");
-    alert->ranks = member_text(subject, "ranks");
-    alert->gpu = member_text(subject, "gpu");
+    alert->job = text_member(subject, "job");
+    alert->node = text_member(subject, "node");
+    alert->rank = number_member(subject, "rank");
+    alert->ranks = text_member(subject, "ranks");
+    alert->gpu = text_member(subject, "gpu");
   }
   if (simdjson::dom::element evidence; root["evidence"].get(evidence) == simdjson::SUCCESS) {
     alert->evidence = simdjson::minify(evidence);
   }
-  alert->runbook = member_text(root, "runbook");
+  alert->runbook = text_member(root, "runbook");
   alert->published = std::move(published);
   return NotifiedAlertPtr(std::move(alert));
 }

@@ -10,6 +10,7 @@
 
 #include "daemon/terminal/columns.h"
 #include "daemon/terminal/local_zone.h"
+#include "pipeline/decode/json_member.h"
 #include "pipeline/engine/headline_text.h"
 
 namespace trainwatch {
@@ -20,16 +21,6 @@ using simdjson::dom::element;
 constexpr std::size_t kIndent = 4;
 constexpr std::string_view kPlain = "\x1b[0m";
 constexpr std::string_view kOver = "\x1b[32m";
-
-std::string text_at(const element& object, const char* name) {
-  std::string_view text;
-  if (object[name].get_string().get(text) != simdjson::SUCCESS) return {};
-  return std::string(text);
-}
-
-Time time_at(const element& object, const char* name) {
-  return time_from_rfc3339(text_at(object, name));
-}
 
 std::string number_at(const element& object, const char* name) {
   std::int64_t number = 0;
@@ -46,11 +37,11 @@ Severity severity_of(std::string_view name) {
 
 // "ranks 0-7 of bert", "GPU 2 of algo-1 of bert", "algo-1:4711"
 std::string place_of(const element& subject) {
-  const std::string job = text_at(subject, "job");
-  const std::string node = text_at(subject, "node");
-  const std::string gpu = text_at(subject, "gpu");
+  const std::string job = text_member(subject, "job");
+  const std::string node = text_member(subject, "node");
+  const std::string gpu = text_member(subject, "gpu");
   const std::string process = number_at(subject, "process");
-  std::string ranks = text_at(subject, "ranks");
+  std::string ranks = text_member(subject, "ranks");
   if (ranks.empty()) ranks = number_at(subject, "rank");
   std::string place;
   if (!gpu.empty()) {
@@ -78,13 +69,13 @@ std::string missing_of(const element& cause) {
 
 // "It waited 3.65 s for its input. (input_wait, 99 %)"
 std::string cause_of(const element& cause) {
-  const std::string name = text_at(cause, "name");
+  const std::string name = text_member(cause, "name");
   if (name == to_string(CauseName::unattributed)) return "not known" + missing_of(cause) + ".";
   double coverage = 0;
   if (cause["coverage"].get_double().get(coverage) != simdjson::SUCCESS) return {};
   char percent[16];
   std::snprintf(percent, sizeof percent, "%.0f %%", 100 * std::clamp(coverage, 0.0, 1.0));
-  const std::string explanation = text_at(cause, "explanation");
+  const std::string explanation = text_member(cause, "explanation");
   return (explanation.empty() ? "" : explanation + " ") + "(" + name + ", " + percent + ")";
 }
 
@@ -146,25 +137,25 @@ Result<ShownAlert> shown_alert(std::string_view json) {
   if (parser.parse(json.data(), json.size()).get(object) != simdjson::SUCCESS)
     return Error{"not JSON"};
   ShownAlert alert;
-  alert.id = text_at(object, "id");
-  alert.rule = text_at(object, "rule");
+  alert.id = text_member(object, "id");
+  alert.rule = text_member(object, "rule");
   if (alert.id.empty() || alert.rule.empty()) return Error{"not an alert"};
-  alert.resolved = text_at(object, "state") == "resolved";
-  const std::string incident = text_at(object, "incident");
+  alert.resolved = text_member(object, "state") == "resolved";
+  const std::string incident = text_member(object, "incident");
   alert.part = !incident.empty() && incident != alert.id;
   bool provisional = false;
   alert.provisional =
       object["provisional"].get_bool().get(provisional) == simdjson::SUCCESS && provisional;
-  alert.severity = severity_of(text_at(object, "severity"));
-  alert.started = time_at(object, "started_at");
-  alert.ended = time_at(object, "ended_at");
-  alert.ended_because = text_at(object, "ended_because");
-  alert.summary = text_at(object, "summary");
-  alert.next = text_at(object, "next");
+  alert.severity = severity_of(text_member(object, "severity"));
+  alert.started = time_member(object, "started_at");
+  alert.ended = time_member(object, "ended_at");
+  alert.ended_because = text_member(object, "ended_because");
+  alert.summary = text_member(object, "summary");
+  alert.next = text_member(object, "next");
   element inner;
   if (object["subject"].get(inner) == simdjson::SUCCESS) alert.place = place_of(inner);
   if (object["cause"].get(inner) == simdjson::SUCCESS) alert.cause = cause_of(inner);
-  if (object["evidence"].get(inner) == simdjson::SUCCESS) alert.since = time_at(inner, "since");
+  if (object["evidence"].get(inner) == simdjson::SUCCESS) alert.since = time_member(inner, "since");
   if (alert.since == kNoTime) alert.since = alert.started;
   return alert;
 }

@@ -8,18 +8,13 @@
 #include <utility>
 
 #include "daemon/terminal/local_zone.h"
+#include "pipeline/decode/json_member.h"
 #include "pipeline/engine/headline_text.h"
 
 namespace trainwatch {
 namespace {
 
 using simdjson::dom::element;
-
-std::string string_at(const element& object, const char* name) {
-  std::string_view text;
-  if (object[name].get_string().get(text) != simdjson::SUCCESS) return {};
-  return std::string(text);
-}
 
 // The state of whoever needs help most comes first.
 std::size_t urgency(std::string_view state) {
@@ -39,7 +34,7 @@ void StateLine::on_steps(std::string_view json) {
   double count = 0;
   for (const element step : steps) {
     double seconds = 0;
-    const std::string mode = string_at(step, "mode");
+    const std::string mode = text_member(step, "mode");
     if (mode == "eval" || mode == "predict") continue;
     if (step["iteration_seconds"].get_double().get(seconds) != simdjson::SUCCESS) continue;
     sum += seconds;
@@ -59,11 +54,11 @@ StateLine::News StateLine::on_runs(std::string_view json) {
   for (const element run : runs) {
     element headline;
     if (run["headline"].get(headline) != simdjson::SUCCESS) continue;
-    Run one{string_at(run, "job"), string_at(run, "state"), string_at(headline, "text"),
-            time_from_rfc3339(string_at(headline, "since"))};
+    Run one{text_member(run, "job"), text_member(run, "state"), text_member(headline, "text"),
+            time_from_rfc3339(text_member(headline, "since"))};
     if (runs_++ == 0 || urgency(one.state) < urgency(worst.state)) worst = std::move(one);
   }
-  std::string monitor = string_at(object, "monitor");
+  std::string monitor = text_member(object, "monitor");
   const News news{worst.state != worst_.state || worst.job != worst_.job,
                   monitor != monitor_ && !monitor.empty()};
   worst_ = std::move(worst);

@@ -9,6 +9,8 @@
 #include <cmath>
 #include <cstdio>
 
+#include "pipeline/decode/json_member.h"
+
 namespace trainwatch {
 namespace {
 
@@ -56,12 +58,6 @@ void write_cause(JsonWriter& json, const Cause& cause) {
 
 using simdjson::dom::element;
 
-std::string text_at(const element& object, const char* name) {
-  std::string_view text;
-  if (object[name].get_string().get(text) != simdjson::SUCCESS) return {};
-  return std::string(text);
-}
-
 std::int64_t whole_at(const element& object, const char* name, std::int64_t none) {
   std::int64_t number = none;
   return object[name].get_int64().get(number) == simdjson::SUCCESS ? number : none;
@@ -72,12 +68,7 @@ double number_at(const element& object, const char* name) {
   return object[name].get_double().get(number) == simdjson::SUCCESS ? number : std::nan("");
 }
 
-Time time_at(const element& object, const char* name) {
-  const std::string text = text_at(object, name);
-  return text.empty() ? kNoTime : time_from_rfc3339(text);
-}
-
-// The one of the first values of an enumeration, up to `last`, that has this name.
+// The enumerator of this name; `last` if there is none.
 template <class Enum>
 Enum named(const std::string& name, Enum last) {
   for (auto value = Enum{}; value < last; value = static_cast<Enum>(static_cast<int>(value) + 1)) {
@@ -87,16 +78,16 @@ Enum named(const std::string& name, Enum last) {
 }
 
 void read_subject(const element& from, Alert& alert) {
-  alert.subject = {text_at(from, "job"), text_at(from, "node"),
-                   static_cast<std::int32_t>(whole_at(from, "rank", kNoRank)), text_at(from, "gpu"),
-                   whole_at(from, "process", kNoProcess)};
+  alert.subject = {text_member(from, "job"), text_member(from, "node"),
+                   static_cast<std::int32_t>(whole_at(from, "rank", kNoRank)),
+                   text_member(from, "gpu"), whole_at(from, "process", kNoProcess)};
   alert.attempt = static_cast<std::uint32_t>(whole_at(from, "attempt", 0));
-  alert.ranks = text_at(from, "ranks");
+  alert.ranks = text_member(from, "ranks");
 }
 
 Cause cause_from(const element& from) {
   Cause cause;
-  cause.name = named(text_at(from, "name"), CauseName::recompilation);
+  cause.name = named(text_member(from, "name"), CauseName::recompilation);
   if (simdjson::dom::array missing; from["missing"].get_array().get(missing) == simdjson::SUCCESS) {
     for (const element input : missing) {
       if (std::string_view name; input.get_string().get(name) == simdjson::SUCCESS)
@@ -105,7 +96,7 @@ Cause cause_from(const element& from) {
     return cause;
   }
   cause.coverage = number_at(from, "coverage");
-  cause.explanation = text_at(from, "explanation");
+  cause.explanation = text_member(from, "explanation");
   const std::string part = part_explained(cause.coverage);
   if (cause.explanation.ends_with(part))
     cause.explanation.resize(cause.explanation.size() - part.size());
@@ -190,32 +181,32 @@ std::optional<Alert> alert_from_json(std::string_view json) {
   element from;
   if (parser.parse(json.data(), json.size()).get(from) != simdjson::SUCCESS) return std::nullopt;
   Alert alert;
-  alert.id = text_at(from, "id");
+  alert.id = text_member(from, "id");
   if (alert.id.empty()) return std::nullopt;
-  const bool fires = text_at(from, "state") == "firing";
+  const bool fires = text_member(from, "state") == "firing";
   alert.state = fires ? Alert::State::firing : Alert::State::resolved;
-  alert.rule = text_at(from, "rule");
-  alert.severity = alert.reached = named(text_at(from, "severity"), Severity::critical);
-  alert.started_at = time_at(from, "started_at");
-  alert.updated_at = time_at(from, "updated_at");
-  alert.ended_at = time_at(from, "ended_at");
-  alert.ended_because = named(text_at(from, "ended_because"), EndedBecause::reconfigured);
+  alert.rule = text_member(from, "rule");
+  alert.severity = alert.reached = named(text_member(from, "severity"), Severity::critical);
+  alert.started_at = time_member(from, "started_at");
+  alert.updated_at = time_member(from, "updated_at");
+  alert.ended_at = time_member(from, "ended_at");
+  alert.ended_because = named(text_member(from, "ended_because"), EndedBecause::reconfigured);
   if (element subject; from["subject"].get(subject) == simdjson::SUCCESS)
     read_subject(subject, alert);
-  alert.incident = text_at(from, "incident");
+  alert.incident = text_member(from, "incident");
   alert.count = static_cast<std::uint64_t>(whole_at(from, "count", 1));
   Verdict& verdict = alert.verdict;
   verdict.step = whole_at(from, "step", kNoStep);
   verdict.value = number_at(from, "value");
   verdict.threshold = number_at(from, "threshold");
   verdict.baseline = number_at(from, "baseline");
-  verdict.unit = text_at(from, "unit");
+  verdict.unit = text_member(from, "unit");
   verdict.lost_seconds = number_at(from, "lost_seconds");
-  verdict.summary = text_at(from, "summary");
+  verdict.summary = text_member(from, "summary");
   if (element cause; from["cause"].get(cause) == simdjson::SUCCESS)
     verdict.cause = cause_from(cause);
   verdict.evidence = evidence_in(json);
-  verdict.next = text_at(from, "next");
+  verdict.next = text_member(from, "next");
   return alert;
 }
 

@@ -24,8 +24,8 @@ std::string alert_id(const RuleSpec& rule, const Subject& subject, std::string_v
 // Returns one JSON object without line breaks, as `trainwatch replay` prints it: without `seq` and
 // `epoch`.
 std::string to_json(const Alert& alert);
-// The alert that to_json() wrote, as far as it shows one: the same to_json() comes of it again.
-// `json` may have a number and an epoch. nullopt: it is none.
+// Parses what to_json() returned, with or without a number and an epoch: to_json() of the result is
+// the same text again. nullopt: `json` is not an alert.
 std::optional<Alert> alert_from_json(std::string_view json);
 // A digest of what to_json() returns.
 std::string content_hash(std::string_view json);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hears which bytes of which file are decoded, before they are: whoever watches knows what the
-// process has died of.
+// Learns which bytes of which file are decoded before they are, so that a watcher knows what the
+// process died of.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ class DecodeWatch {
   virtual void failed() = 0;  // by an exception, which nobody expected
 };
 
-// Decoding goes on as long as this lives.
+// Reports one decode to a watcher: that it begins, and, when destroyed, that it ended or failed.
 class WatchedDecode {
  public:
   // Null: nobody watches.

@@ -41,7 +41,7 @@ class Attempt {
     std::int32_t solo = -1;         // its own account; < 0: the common one
     std::int64_t record = kNoStep;  // the first, which does not say how long its step took
     Time record_at{};
-    Time evaluated_to{};  // end of what it evaluated since its last step
+    Time evaluated_to{};  // end of its last evaluation after its last step
     // The first of a log, until the next one says how many steps a record stands for.
     std::optional<Step> first{};
     std::int64_t begun = kNoStep;  // the step in progress; kNoStep: unknown

@@ -53,7 +53,7 @@ struct IterationContext {
   bool numbers_repeat = false;      // step numbers begin anew with each epoch
   std::uint32_t ranks = 1;          // that are seen
   std::uint32_t world = 0;          // of the whole job; 0: not known
-  bool done_without_steps = false;  // a log says that it is done, and shows no steps
+  bool done_without_steps = false;  // a log reports the end, but no steps
   std::span<const Time> checkpoint_files{};  // when such files were written
   const StageHistory* stages = nullptr;
   const LossJudge* judge = nullptr;  // null: the steps are all there is

@@ -236,7 +236,7 @@ void RunLedger::on(const Writer& writer, const RunNote& note, const Clock& clock
       if (note.end) end_evidences_.add(note.at, *note.end);
       break;
     case Kind::completed:
-      // Of a log without steps or times, nothing else says when it began.
+      // In a log without steps or times, nothing else says when the run began.
       if (note.seconds > 0 && !attempt.has_steps())
         begin_by(attempt, note.at - from_seconds(note.seconds), kLongestRun);
       end_evidences_.add(note.at, EndEvidence{EndClass::completed, EndWeight::cause});
@@ -295,7 +295,7 @@ void RunLedger::on(const Writer& writer, const Span& span, const Clock& clock) {
   known.seen = true;
 }
 
-// After the last step there is no other that says how long it was.
+// Counts the time at once, since no step that could report it may follow.
 void RunLedger::add_evaluation(Attempt::Rank& rank, Time from, Time to) {
   if (rank.last_end == kNoTime) return;
   from = std::max({from, rank.last_end, rank.evaluated_to});

@@ -74,7 +74,7 @@ struct Life {
   std::optional<double> eta_seconds{};
   double own_seconds = 0;
   double own_steps = 0;
-  bool grew = true;  // false: of a log, which is as it was found
+  bool grew = true;  // false: a log that has not grown since it was found
 
   // Trouble, and what restarts cost.
   double lost() const { return parts.lost() + parts[LifePart::redone] + parts[LifePart::down]; }

@@ -30,7 +30,7 @@ class DurablePipeline {
   Status start();
   // Why start() dropped the stored state; empty if it did not.
   const std::string& dropped() const { return dropped_; }
-  // It was of another version, which is no damage.
+  // The dropped state was of another version, not damaged.
   bool upgraded() const { return upgraded_; }
   // Where the tailer resumes. Valid directly after start().
   TailCheckpoint checkpoint() const { return ingest_->checkpoint(); }
@@ -54,8 +54,8 @@ class DurablePipeline {
   // next commit.
   void raise_self_alerts(Time now, const std::vector<SelfCondition>& conditions);
 
-  // Once all files have been read again after start() has dropped the state: of what the store has
-  // firing and the engine has not, the files are gone. Those alerts end with the next commit.
+  // Ends, with the next commit, the alerts that fire in the store but not in the engine: their
+  // files are gone. Call it once all files have been read again after start() dropped the state.
   Status end_orphans();
 
   // A named subscriber has received everything up to `seq`. Part of the next commit.

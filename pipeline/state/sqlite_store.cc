@@ -184,7 +184,7 @@ Result<PublishedAlerts> SqliteStore::commit(const Commit& commit) {
   if (tables_->database().has_moved()) {
     broken_ = true;
     why_closed_ = "it was removed or replaced while it was in use";
-    tables_->database().log_goes_on_close(false);  // it may be that of another database by now
+    tables_->database().log_goes_on_close(false);  // by now it may belong to another database
     tables_.reset();
     return closed();
   }

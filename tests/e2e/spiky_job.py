@@ -33,7 +33,7 @@ class Rank:
             yield self._header()
             for call in range(1, self._steps_per_file + 1):
                 left -= 1
-                # Times of another day and closed files: two seconds of silence end the run, and every alert that is open.
+                # The job's times are of another day: once its file is closed, two seconds of silence end the run and its alerts.
                 slow = left <= 0 and call < self._steps_per_file
                 duration = self._random.randint(99000, 101000) * (5 if slow else 1)
                 if slow:

@@ -33,7 +33,7 @@ export function createModel(source, {changed, urgent}) {
   model.loader = createLoader(source, () => viewOf(model), changed);
   model.panels = model.loader.panels;
   let settle;
-  let reading = 0;  // how often resolved alerts are being read
+  let reading = 0;  // reads of resolved alerts that are in progress
 
   model.run = () => (model.runs || []).find((run) => run.job === model.job) || null;
 

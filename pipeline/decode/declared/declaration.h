@@ -55,6 +55,7 @@ struct FormatDeclaration {
   std::string line{};
   std::vector<DeclaredField> fields{};
   std::vector<std::string> end{};  // regex: literals of lines that say that the training has ended
+  bool end_has_runtime = false;    // presets: how long the training took follows that literal
   std::vector<std::string> marks{};  // presets: literals of lines that ends/ reads between records
   bool step_from_bar = false;        // regex: the step is that of the last progress bar of tqdm
   // regex: `key value`, with blanks between them, beside `key: value`.

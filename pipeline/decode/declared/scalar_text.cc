@@ -178,7 +178,7 @@ bool reads_as(std::time_t seconds, const std::tm& local) {
          read.tm_hour == local.tm_hour && read.tm_min == local.tm_min;
 }
 
-// When summer time ends, an hour comes twice: the first one that is not before `after`.
+// When summer time ends, an hour occurs twice: takes the first that is not before `after`.
 std::time_t in_order(std::time_t seconds, const std::tm& local, Time after) {
   constexpr std::time_t kHour = 3600;
   constexpr auto kDisorder = std::chrono::seconds(120);  // of lines

@@ -28,11 +28,11 @@ std::size_t find_text(std::string_view text, std::string_view wanted, std::size_
 std::optional<std::size_t> place_of_scalar(std::string_view line, std::string_view key,
                                            bool blanks = false);
 
-// "2026-08-01 07:19:37", with a fraction or not, in the local time zone. Of the hour that comes
-// twice when summer time ends, the first one that is not before `after`.
+// "2026-08-01 07:19:37", with a fraction or not, in the local time zone. In the hour that occurs
+// twice when summer time ends, the first occurrence that is not before `after`.
 std::optional<Time> local_time(std::string_view text, Time after = kNoTime);
 
-// The same for the lines of a file, whose times go on: as most are of the minute of the line
+// The same for the lines of a file, whose times increase: as most are of the minute of the line
 // before, the time zone is asked once a minute.
 class LocalClock {
  public:

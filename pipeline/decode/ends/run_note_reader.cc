@@ -33,19 +33,6 @@ bool is_reported(const EndLine& read, std::string_view message) {
   });
 }
 
-// Seconds that the training took, as its last line says; < 0: it does not.
-double runtime_in(std::string_view line) {
-  constexpr std::string_view kKeys[] = {
-      "'train_runtime': ", "Total training time: ", "Training time ", "done training in "};
-  for (const std::string_view key : kKeys) {
-    const std::size_t at = find_text(line, key);
-    if (at == std::string_view::npos) continue;
-    const auto seconds = scalar_at(line.substr(at + key.size()), ScalarKind::elapsed_seconds);
-    if (seconds && *seconds >= 0) return *seconds;
-  }
-  return -1;
-}
-
 }  // namespace
 
 bool RunNoteReader::take(std::string_view line, SubjectId subject, EventBatch& out) {
@@ -92,12 +79,12 @@ bool RunNoteReader::take(std::string_view line, SubjectId subject, EventBatch& o
   return of_gpu;
 }
 
-void RunNoteReader::completed(std::string_view line, SubjectId subject, EventBatch& out) {
+void RunNoteReader::completed(std::string_view line, double seconds, SubjectId subject,
+                              EventBatch& out) {
   if (context_.run_notes == nullptr) return;
   subject_ = subject;
-  const PrefixedLine prefixed = read_line_prefix(line, context_.written);
-  take_mark({.kind = RunNote::Kind::completed, .seconds = runtime_in(prefixed.message)}, prefixed,
-            out);
+  take_mark({.kind = RunNote::Kind::completed, .seconds = seconds},
+            read_line_prefix(line, context_.written), out);
 }
 
 // Its GPU is of the node, whoever prints the line.

@@ -37,8 +37,9 @@ class RunNoteReader {
   // A line without colours that is no record. `subject`: of the file's records, or none.
   // True: it is a record by itself, of an error of a GPU.
   bool take(std::string_view line, SubjectId subject, EventBatch& out);
-  // A line that says that the training has done what it was to do.
-  void completed(std::string_view line, SubjectId subject, EventBatch& out);
+  // A line that says that the training has done what it was to do. `seconds`: how long it took;
+  // < 0: the line does not say.
+  void completed(std::string_view line, double seconds, SubjectId subject, EventBatch& out);
   // A record of the training comes: call before its events, with its time if it has one, and then
   // record() with that.
   void before_record(std::optional<Time> at, EventBatch& out);

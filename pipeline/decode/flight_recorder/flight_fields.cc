@@ -175,7 +175,7 @@ void add_progress(std::string_view key, const PickleValue& value, FlightFields& 
       *enqueued, integer_of(dict->find("last_completed_collective")).value_or(-1)};
 }
 
-// What adds a member of this member of the root; null: it is none of these tables.
+// The function that adds a row of this table of the root; null: there is no such table.
 using AddMember = void (*)(std::string_view, const PickleValue&, FlightFields&);
 AddMember add_member_of(std::string_view table) {
   if (table == "pg_config") return &add_group;

@@ -169,7 +169,7 @@ class ConsoleDecoder final : public Decoder {
   void emit_guessed(std::string_view text, const GuessedLine& read, GuessedForm& form,
                     EventBatch& out);
   bool take_other(std::string_view text, EventBatch& out);
-  bool says_done(std::string_view text) const;
+  std::optional<double> runtime_when_done(std::string_view text) const;
   bool take_end(std::string_view text, bool done, EventBatch& out);
   void place_in_time(std::string_view text, std::string_view own, DeclaredRecord& record);
   SubjectId subject() const { return emitter_.has_begun() ? emitter_.subject() : SubjectId::none; }
@@ -376,21 +376,30 @@ void ConsoleDecoder::emit_pending(EventBatch& out) {
 
 // A line that is no record. True: it says that the training has ended.
 bool ConsoleDecoder::take_other(std::string_view text, EventBatch& out) {
-  const bool done = emitter_.has_begun() && (says_done(text) || says_training_is_done(text));
-  if (done) {
-    notes_.completed(text, subject(), out);
+  const auto runtime = emitter_.has_begun() ? runtime_when_done(text) : std::nullopt;
+  if (runtime) {
+    notes_.completed(text, *runtime, subject(), out);
   } else if (notes_.take(text, subject(), out)) {
     ++records_;
     return true;
   }
-  return take_end(text, done, out);
+  return take_end(text, runtime.has_value(), out);
 }
 
-bool ConsoleDecoder::says_done(std::string_view text) const {
+// Of a line that says that the training has ended: how many seconds it took; < 0: it does not say.
+// nullopt: it is no such line.
+std::optional<double> ConsoleDecoder::runtime_when_done(std::string_view text) const {
   for (std::size_t i = 0; i < lines_.size(); ++i) {
-    if (seen_[i].records > 0 && has_one_of(lines_.declaration(i).end, text)) return true;
+    const FormatDeclaration& format = lines_.declaration(i);
+    if (seen_[i].records == 0) continue;
+    for (const std::string& literal : format.end) {
+      const std::size_t at = find_text(text, literal);
+      if (at == std::string_view::npos) continue;
+      if (!format.end_has_runtime) return -1;
+      return scalar_at(text.substr(at + literal.size()), ScalarKind::elapsed_seconds).value_or(-1);
+    }
   }
-  return false;
+  return says_training_is_done(text) ? std::optional(-1.0) : std::nullopt;
 }
 
 // The training of the rank whose record came last has ended, well or not: a note says how.

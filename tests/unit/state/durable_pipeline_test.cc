@@ -71,7 +71,7 @@ TEST_F(DurablePipelineTest, StateOfAnotherVersionIsRefusedWithALineThatNamesBoth
   }
 }
 
-// Whose files have been deleted, and that an upgraded trainwatch cannot come to by reading.
+// The files of these alerts were deleted, so an upgraded trainwatch cannot read them again.
 TEST_F(DurablePipelineTest, WhatNoFileSaysAnyMoreEndsAfterAnUpgrade) {
   read_one_file();
   Alert alert;
