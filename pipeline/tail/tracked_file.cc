@@ -16,6 +16,28 @@ namespace {
 constexpr std::size_t kWorthWhile = 4096;
 constexpr std::string_view kAfterCut = " \r\n]}";  // anything else is new content
 
+// So many NULs at the end of a file are bytes that are still to come: space that was allocated in
+// advance, or a page of a network file system whose contents come later. No format that is read
+// ends in so many.
+constexpr std::size_t kHole = 16;
+
+// A hole may be filled within the same tick of the clock that stamps modifications: it is looked at
+// again for so long.
+constexpr auto kHoleIsNew = std::chrono::seconds(2);
+
+std::size_t nuls_at_end(std::string_view bytes) {
+  return bytes.size() - (bytes.find_last_not_of('\0') + 1);  // npos + 1 is 0
+}
+
+// Whether all that follows `bytes`, which end at `end`, is a hole as well.
+bool ends_in_hole(OpenFile& handle, std::string_view bytes, std::uint64_t end, std::uint64_t size) {
+  if (nuls_at_end(bytes) < kHole) return false;
+  if (end >= size) return true;
+  std::array<char, kHole> last{};
+  const auto read = read_fully(handle, size - kHole, last);
+  return read && nuls_at_end(*read) == read->size();
+}
+
 std::size_t common_prefix(std::string_view a, std::string_view b) {
   const auto differs = std::mismatch(a.begin(), a.end(), b.begin(), b.end());
   return static_cast<std::size_t>(differs.first - a.begin());
@@ -25,9 +47,12 @@ std::size_t common_prefix(std::string_view a, std::string_view b) {
 
 bool observe(TrackedFile& file, const FileStat& stat, Nanos patience, Nanos now) {
   file.presence.linked = stat.linked;
-  if (stat.size != file.progress.size || stat.modified_ns != file.progress.modified_ns) {
-    file.presence.changed = now;
-  }
+  const std::uint64_t size =
+      file.progress.hole_end > 0 ? file.progress.hole_end : file.progress.size;
+  const bool changed = stat.size != size || stat.modified_ns != file.progress.modified_ns;
+  if (changed) file.presence.changed = now;
+  const bool same_hole =
+      file.progress.hole_end > 0 && !changed && now - file.presence.changed >= kHoleIsNew;
   const bool shorter = file.presence.remote && stat.size < file.offset();
   file.presence.shorter.set(shorter, now);
   file.presence.shrunk = shorter && !file.presence.shorter.held_for(patience, now);
@@ -39,7 +64,7 @@ bool observe(TrackedFile& file, const FileStat& stat, Nanos patience, Nanos now)
   if (stat.size < file.progress.size && file.progress.size > file.offset()) {
     file.progress.unread_when_cut = file.progress.size - file.offset();
   }
-  file.progress.size = stat.size;
+  file.progress.size = same_hole ? file.offset() : stat.size;
   file.progress.modified_ns = stat.modified_ns;
   return file.unread();
 }
@@ -79,9 +104,15 @@ Result<ReadStep> read_on(TrackedFile& file, std::span<char> buffer) {
   if (step.replaced) return step;
   step.cut = cut;
   step.bytes = more;
+  const std::uint64_t end = file.offset() - cut + more.size();
+  const bool hole = ends_in_hole(*file.presence.handle, more, end, file.progress.size);
+  if (hole) step.bytes.remove_suffix(nuls_at_end(more));
   file.progress.read.cut(cut);
   file.progress.read.extend(step.bytes);
-  if (step.bytes.empty() || file.offset() > file.progress.size) file.progress.size = file.offset();
+  // What is left of the file comes with a later scan.
+  file.progress.hole_end = hole ? file.progress.size : 0;
+  const bool all = step.bytes.empty() || hole;
+  if (all || file.offset() > file.progress.size) file.progress.size = file.offset();
   file.progress.unread_when_cut = 0;
   if (file.presence.passed && file.presence.remote && !step.bytes.empty())
     file.progress.touched = true;
@@ -90,6 +121,7 @@ Result<ReadStep> read_on(TrackedFile& file, std::span<char> buffer) {
 
 std::uint64_t restart(TrackedFile& file) {
   file.progress.read.clear();
+  file.progress.hole_end = 0;
   file.phase.on(PhaseEvent::restarted);
   file.progress.touched = true;
   file.progress.doubt = TrackedFile::Progress::Doubt::none;
@@ -102,7 +134,9 @@ Status note_head(OpenFile& handle, TrackedFile& file) {
   std::array<char, Fingerprint::kTail> bytes{};
   const auto head = read_fully(handle, 0, bytes);
   if (!head) return head.error();
-  const std::string_view seen = head->substr(0, head->size() - std::min(head->size(), kLongestCut));
+  std::string_view seen = head->substr(0, head->size() - std::min(head->size(), kLongestCut));
+  if (const std::size_t nuls = nuls_at_end(*head); nuls >= kHole)
+    seen = head->substr(0, head->size() - nuls);
   if (seen.starts_with(file.progress.head)) file.progress.head = seen;
   return success();
 }

@@ -260,4 +260,50 @@ TEST_F(CatalogueTest, AnInodeNumberUsedAgainWithoutBirthTimesIsAnotherFile) {
   EXPECT_EQ(sink.files.rbegin()->second.bytes, lines("new", 200)) << "no byte is skipped";
 }
 
+// Case 95: NULs at the end are bytes that are still to come. The file is read once, in order.
+class HoleAtTheEnd : public CatalogueTest, public ::testing::WithParamInterface<std::size_t> {
+ protected:
+  static constexpr const char* kPath = "/r/a.jsonl";
+
+  // The bytes that are written next stand in place of NULs that were seen before.
+  void fill(const std::string& text) {
+    fs.truncate(kPath, written.size() + GetParam());
+    EXPECT_THAT(pass(), IsEmpty());
+    fs.write_at(kPath, written.size(), text);
+    written += text;
+    pass();
+    EXPECT_EQ(sink.file(kPath).bytes, written);
+  }
+  std::string written;
+};
+
+TEST_P(HoleAtTheEnd, IsReadOnceItIsFilled) {
+  fs.create(kPath);
+  for (int i = 0; i < 5; ++i) fill(lines("page " + std::to_string(i), 20));
+  EXPECT_THAT(sink.file(kPath).earlier, IsEmpty());
+}
+
+TEST_P(HoleAtTheEnd, EndsNoFileThatIsRotated) {
+  fs.create(kPath);
+  fill(lines("page", 20));
+  fs.rename(kPath, "/r/a.jsonl.1");
+  fs.create(kPath, lines("new", 20));
+  for (int i = 0; i < 10; ++i) pass();
+  EXPECT_EQ(sink.file("/r/a.jsonl.1").finished, 1);
+  EXPECT_EQ(sink.file("/r/a.jsonl.1").bytes, written);
+  EXPECT_EQ(sink.file(kPath).bytes, lines("new", 20));
+}
+
+TEST_P(HoleAtTheEnd, IsReadIfSomethingFollowsIt) {
+  fs.create(kPath, lines("before", 3));
+  pass();
+  fs.truncate(kPath, lines("before", 3).size() + GetParam());
+  pass();
+  fs.append(kPath, "after\n");
+  pass();
+  EXPECT_EQ(sink.file(kPath).bytes, lines("before", 3) + std::string(GetParam(), '\0') + "after\n");
+}
+
+INSTANTIATE_TEST_SUITE_P(Sizes, HoleAtTheEnd, ::testing::Values(400, 4096, 3'000'000));
+
 }  // namespace trainwatch::test::tailer_catalogue_test

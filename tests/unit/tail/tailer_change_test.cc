@@ -159,8 +159,11 @@ TEST_F(TailerTest, AFileThatIsTruncatedWhileItsKnownEndIsRead) {
   EXPECT_EQ(sink.total, fs.content(kOpen).size() + 2) << "nothing is read again";
 }
 
-TEST_F(TailerTest, ZerosThatStayAreRead) {
+TEST_F(TailerTest, ZerosThatStayAreReadOnceSomethingFollows) {
   fs.create(kOpen, "[" + kLine + std::string(5000, '\0'));
+  for (int i = 0; i < 10; ++i) pass();
+  EXPECT_EQ(sink.file(kOpen).bytes, "[" + kLine);
+  fs.append(kOpen, kLine);
   pass();
   EXPECT_EQ(sink.file(kOpen).bytes, fs.content(kOpen));
 }
