@@ -33,8 +33,8 @@ class EngineInbox final : public TailSink {
       : engine_(engine), handlers_(std::move(handlers)) {}
 
   void opened(const KnownFile& file, const std::string& lane,
-              const std::vector<FileId>& plain) override {
-    post([=](TailSink& sink) { sink.opened(file, lane, plain); });
+              const std::vector<FileId>& repeated) override {
+    post([=](TailSink& sink) { sink.opened(file, lane, repeated); });
   }
   void data(FileId file, const AppendedBytes& appended) override {
     do {

@@ -3,18 +3,19 @@
 #pragma once
 
 #include "trainwatch/series.h"
+#include "trainwatch/shares.h"
 #include "trainwatch/subject.h"
 #include "trainwatch/symbol_table.h"
 
 namespace trainwatch {
 
-// How much the tables hold. What has no room is counted, and the record that needs it is rejected;
-// a name without room is Symbol::other.
+// How much the tables hold; see shares.h for how much of it one job gets. What has no room is
+// counted, and the record that needs it is rejected; a name without room is Symbol::other.
 struct InternerLimits {
   std::size_t names = std::size_t{1} << 18U;
   std::size_t name_bytes = std::size_t{16} << 20U;  // of all names together
-  std::size_t subjects = std::size_t{1} << 15U;     // jobs, nodes, ranks and GPUs
-  std::size_t series = std::size_t{1} << 17U;
+  std::size_t subjects = std::size_t{1} << 16U;     // jobs, nodes, ranks and GPUs
+  std::size_t series = std::size_t{1} << 18U;
 };
 
 struct Interner {
@@ -29,10 +30,28 @@ struct Interner {
     series.set_limit(limits.series);
   }
 
+  // Whose file is decoded from now on.
+  void set_holder(Holder holder) {
+    symbols.set_holder(holder);
+    subjects.set_holder(holder);
+    series.set_holder(holder);
+  }
+  // What had no room.
+  std::uint64_t dropped() const {
+    return symbols.dropped() + subjects.dropped() + series.dropped();
+  }
+
   // With the limits and the counts of this one, and no content.
   Interner emptied() const { return {symbols.emptied(), subjects.emptied(), series.emptied()}; }
 
   std::string_view text(Symbol symbol) const { return symbols.text(symbol); }
+
+  // As an aggregate of this size it takes the compiler minutes and gigabytes to count its fields.
+  void state(StateIo& io) {
+    io(symbols);
+    io(subjects);
+    io(series);
+  }
 };
 
 // Of a state whose tables were loaded as they are: every id is what it was, if it was given.

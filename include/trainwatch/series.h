@@ -60,43 +60,43 @@ struct Series {
 };
 
 // Dense and append-only; the decoder that finds a new series adds it. Subject, type, name and
-// dimension identify a series. Bounded: a sample of a further series has no id and must be
-// rejected; `dropped()` counts.
+// dimension identify a series. Bounded, and divided among those who fill it: a sample of a series
+// without room has no id and must be rejected; `dropped()` counts.
 class SeriesTable {
  public:
-  explicit SeriesTable(std::size_t max_series = 1U << 17U) : max_series_(max_series) {}
+  explicit SeriesTable(std::size_t max_series = 1U << 18U) : max_series_(max_series) {}
 
-  bool full() const { return all_.size() >= max_series_; }
-  SeriesId add(const Series& series) {
-    assert(!full());
-    all_.push_back(series);
-    const auto id = static_cast<SeriesId>(all_.size() - 1);
-    ids_.emplace(Key{series}, id);
-    return id;
-  }
-  // The id of the series, which is added if new. nullopt: the table is full.
+  // The id of the series, which is added if new. nullopt: there is no room.
   std::optional<SeriesId> intern(const Series& series) {
     if (const auto known = ids_.find(Key{series}); known != ids_.end()) return known->second;
-    if (!full()) return add(series);
-    ++dropped_;
+    if (shares_.may_take({1}, {all_.size()}, {max_series_})) return add(series, shares_.holder());
+    shares_.refuse();
     return std::nullopt;
+  }
+  // `series` was `id` of `old`: for whoever held that, even if it is more than its share by now.
+  SeriesId adopt(const SeriesTable& old, SeriesId id, const Series& series) {
+    const auto known = ids_.find(Key{series});
+    return known != ids_.end() ? known->second
+                               : add(series, old.shares_.holder_of(static_cast<std::size_t>(id)));
   }
   const Series& operator[](SeriesId id) const { return all_[static_cast<std::size_t>(id)]; }
   std::size_t size() const { return all_.size(); }
-  std::uint64_t dropped() const { return dropped_; }
+  std::uint64_t dropped() const { return shares_.refused(); }
+  // For whom series are interned from now on.
+  void set_holder(Holder holder) { shares_.set_holder(holder); }
   void set_limit(std::size_t max_series) { max_series_ = max_series; }
   std::size_t limit() const { return max_series_; }
   // With the limit and the counts of this one, and no series.
   SeriesTable emptied() const {
     SeriesTable empty(max_series_);
-    empty.dropped_ = dropped_;
+    empty.shares_.keep_refused(shares_);
     return empty;
   }
 
   // Ids keep their numbers: other saved state refers to them.
   void state(StateIo& io) {
     io(all_);
-    io(dropped_);
+    shares_.state(io, all_.size());
     if (!io.is_loading()) return;
     ids_.clear();
     for (std::size_t i = 0; i < all_.size(); ++i) {
@@ -124,8 +124,16 @@ class SeriesTable {
     }
   };
 
+  SeriesId add(const Series& series, Holder holder) {
+    all_.push_back(series);
+    shares_.add(holder);
+    const auto id = static_cast<SeriesId>(all_.size() - 1);
+    ids_.emplace(Key{series}, id);
+    return id;
+  }
+
   std::size_t max_series_;
-  std::uint64_t dropped_ = 0;
+  Shares shares_;
   std::deque<Series> all_;
   std::unordered_map<Key, SeriesId, KeyHash> ids_;
 };

@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 
+#include "trainwatch/shares.h"
 #include "trainwatch/state_io.h"
 #include "trainwatch/valid_text.h"
 
@@ -64,16 +65,16 @@ enum class SubjectId : std::uint32_t { none = 0 };
 // subject of which nothing is known. Single-threaded, owned by the engine.
 //
 // Names come from files, so each is made valid text of at most kLongestName bytes when it enters.
-// Bounded: beyond `max_subjects` a new subject has no id, and whatever is about it must be
-// rejected, never mixed with others; `dropped()` counts.
+// Bounded, and divided among those who fill it: a subject without room has no id, and whatever is
+// about it must be rejected, never mixed with others; `dropped()` counts.
 class SubjectTable {
  public:
   static constexpr std::size_t kLongestName = 256;  // bytes
 
-  // Room for 10,000 ranks on as many GPUs of 1,250 to 10,000 nodes.
-  explicit SubjectTable(std::size_t max_subjects = 1U << 15U) : max_subjects_(max_subjects) {
-    subjects_.emplace_back();
-    ids_[Subject{}] = SubjectId::none;
+  // In three eighths of it, what one folder gets, there is room for 10,000 ranks on as many GPUs of
+  // 1,250 to 10,000 nodes.
+  explicit SubjectTable(std::size_t max_subjects = 1U << 16U) : max_subjects_(max_subjects) {
+    add({}, kNobody);
   }
 
   // nullopt: there is no room. A subject has an id only together with its scope keys.
@@ -84,14 +85,19 @@ class SubjectTable {
       if (const Subject key = project(subject, scope); key != subject && !intern(key))
         return std::nullopt;
     }
-    if (subjects_.size() >= max_subjects_) {
-      ++dropped_;
+    if (!shares_.may_take({1}, {subjects_.size()}, {max_subjects_})) {
+      shares_.refuse();
       return std::nullopt;
     }
-    subjects_.push_back(subject);
-    const auto id = static_cast<SubjectId>(subjects_.size() - 1);
-    ids_.emplace(subject, id);
-    return id;
+    return add(subject, shares_.holder());
+  }
+  // One of `old`, for whoever held it there, even if that is more than its share by now. Its scope
+  // keys must be adopted, too.
+  SubjectId adopt(const SubjectTable& old, SubjectId id) {
+    const Subject& subject = old[id];
+    const auto known = ids_.find(subject);
+    return known != ids_.end() ? known->second
+                               : add(subject, old.shares_.holder_of(static_cast<std::size_t>(id)));
   }
 
   // SubjectId::none if not known. Interning a subject interns its scope keys too.
@@ -105,20 +111,22 @@ class SubjectTable {
     return subjects_[static_cast<std::size_t>(id)];
   }
   std::size_t size() const { return subjects_.size(); }
-  std::uint64_t dropped() const { return dropped_; }
+  std::uint64_t dropped() const { return shares_.refused(); }
+  // For whom subjects are interned from now on.
+  void set_holder(Holder holder) { shares_.set_holder(holder); }
   void set_limit(std::size_t max_subjects) { max_subjects_ = max_subjects; }
   std::size_t limit() const { return max_subjects_; }
   // With the limit and the counts of this one, and no subjects.
   SubjectTable emptied() const {
     SubjectTable empty(max_subjects_);
-    empty.dropped_ = dropped_;
+    empty.shares_.keep_refused(shares_);
     return empty;
   }
 
   // Ids keep their numbers: other saved state refers to them.
   void state(StateIo& io) {
     io(subjects_);
-    io(dropped_);
+    shares_.state(io, subjects_.size());
     if (!io.is_loading()) return;
     ids_.clear();
     for (std::size_t i = 0; i < subjects_.size(); ++i) {
@@ -135,9 +143,16 @@ class SubjectTable {
     }
     return valid;
   }
+  SubjectId add(const Subject& subject, Holder holder) {
+    subjects_.push_back(subject);
+    shares_.add(holder);
+    const auto id = static_cast<SubjectId>(subjects_.size() - 1);
+    ids_.emplace(subject, id);
+    return id;
+  }
 
   std::size_t max_subjects_;
-  std::uint64_t dropped_ = 0;
+  Shares shares_;
   std::deque<Subject> subjects_;
   std::map<Subject, SubjectId> ids_;
 };

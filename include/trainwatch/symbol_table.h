@@ -3,8 +3,8 @@
 // Symbol, and text appears only where a person reads it.
 //
 // Names come from files, so each is made valid text of at most kLongestName bytes when it enters.
-// Bounded in number and in bytes: a name that has no room becomes Symbol::other, and `dropped()`
-// counts how often. Single-threaded, owned by the engine.
+// Bounded in number and in bytes, and divided among those who fill it: a name that has no room
+// becomes Symbol::other, and `dropped()` counts how often. Single-threaded, owned by the engine.
 #pragma once
 
 #include <cstdint>
@@ -15,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+#include "trainwatch/shares.h"
 #include "trainwatch/state_io.h"
 #include "trainwatch/valid_text.h"
 
@@ -31,8 +32,10 @@ class SymbolTable {
     std::random_device random;
     seed_ = (std::uint64_t{random()} << 32U) | random();
     slots_.resize(1024);
-    texts_.emplace_back();             // Symbol::none
-    texts_.emplace_back("__other__");  // Symbol::other
+    for (const std::string_view text : {"", "__other__"}) {  // Symbol::none and other
+      texts_.emplace_back(text);
+      shares_.add(kNobody);
+    }
   }
 
   Symbol intern(std::string_view text) {
@@ -46,10 +49,20 @@ class SymbolTable {
     const Symbol found = find(name, name_hash);
     return found != Symbol::none ? found : insert(name, name_hash);
   }
+  // A name of `old`, for whoever held it there, even if that is more than its share by now.
+  Symbol adopt(const SymbolTable& old, Symbol symbol) {
+    if (symbol == Symbol::none || symbol == Symbol::other) return symbol;
+    const std::string_view text = old.text(symbol);
+    const std::uint32_t hash = hash_of(text);
+    const Symbol known = find(text, hash);
+    return known != Symbol::none ? known : add(text, hash, old.shares_.holder_of(index(symbol)));
+  }
 
   std::string_view text(Symbol symbol) const { return texts_[index(symbol)]; }
   std::size_t size() const { return texts_.size(); }
-  std::uint64_t dropped() const { return dropped_; }
+  std::uint64_t dropped() const { return shares_.refused(); }
+  // For whom names are interned from now on.
+  void set_holder(Holder holder) { shares_.set_holder(holder); }
   void set_limits(std::size_t max_symbols, std::size_t max_bytes) {
     max_symbols_ = max_symbols;
     max_bytes_ = max_bytes;
@@ -59,14 +72,14 @@ class SymbolTable {
   // With the limits and the counts of this one, and no names.
   SymbolTable emptied() const {
     SymbolTable empty(max_symbols_, max_bytes_);
-    empty.dropped_ = dropped_;
+    empty.shares_.keep_refused(shares_);
     return empty;
   }
 
   // Symbols keep their numbers: other saved state refers to them.
   void state(StateIo& io) {
     io(texts_);
-    io(dropped_);
+    shares_.state(io, texts_.size(), [this](std::size_t i) { return texts_[i].size(); });
     if (!io.is_loading()) return;
     slots_.assign(1024, Slot{});
     bytes_ = 0;
@@ -116,11 +129,16 @@ class SymbolTable {
     }
   }
   Symbol insert(std::string_view text, std::uint32_t hash) {
-    if (texts_.size() >= max_symbols_ || bytes_ + text.size() > max_bytes_) {
-      ++dropped_;
+    const Room used{texts_.size(), bytes_};
+    if (!shares_.may_take({1, text.size()}, used, {max_symbols_, max_bytes_})) {
+      shares_.refuse();
       return Symbol::other;
     }
+    return add(text, hash, shares_.holder());
+  }
+  Symbol add(std::string_view text, std::uint32_t hash, Holder holder) {
     texts_.emplace_back(text);
+    shares_.add(holder, text.size());
     bytes_ += text.size();
     const auto symbol = static_cast<Symbol>(texts_.size() - 1);
     if (texts_.size() * 2 > slots_.size()) grow();
@@ -144,7 +162,7 @@ class SymbolTable {
   std::size_t max_bytes_;
   std::uint64_t seed_ = 0;
   std::size_t bytes_ = 0;
-  std::uint64_t dropped_ = 0;
+  Shares shares_;
   std::vector<Slot> slots_;
   std::deque<std::string> texts_;  // a deque: text() views stay valid while it grows
 };

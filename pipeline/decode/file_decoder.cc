@@ -55,6 +55,7 @@ struct FileDecoder::Impl {
   std::unique_ptr<InflateStream> inflate;  // gzip only
   std::unique_ptr<Decoder> decoder;        // none before the format is known
   PrefixDeduplicator prefix;
+  Fingerprint all_inflated;
   std::uint64_t records_before = 0;  // of the decoder that was taken over
   ByteAccount bytes_before;          // the same
   ByteAccount outside;               // bytes that no decoder received
@@ -102,6 +103,7 @@ void FileDecoder::Impl::decode(std::string_view bytes, EventBatch& out) {
 }
 
 void FileDecoder::Impl::inflated(std::string_view bytes, EventBatch& out) {
+  all_inflated.extend(bytes);
   if (prefix.decided()) return contents(bytes, out);
   prefix.feed(bytes);
   if (prefix.decided()) new_contents(out);
@@ -214,9 +216,9 @@ void FileDecoder::Impl::make_decoder() {
 FileDecoder::FileDecoder(FileContext context, FormatTable formats)
     : impl_(std::make_unique<Impl>(std::move(context), formats)) {}
 FileDecoder::FileDecoder(FileContext context, FormatTable formats,
-                         std::vector<PrefixDeduplicator::Candidate> plain, TakeOver take_over)
+                         std::vector<PrefixDeduplicator::Candidate> candidates, TakeOver take_over)
     : FileDecoder(std::move(context), formats) {
-  impl_->prefix = PrefixDeduplicator(std::move(plain));
+  impl_->prefix = PrefixDeduplicator(std::move(candidates));
   impl_->take_over = std::move(take_over);
 }
 FileDecoder::~FileDecoder() = default;
@@ -308,6 +310,10 @@ ByteAccount FileDecoder::bytes() const {
   return all;
 }
 
+const Fingerprint& FileDecoder::inflated() const {
+  return impl_->all_inflated;
+}
+
 std::uint64_t FileDecoder::undecoded() const {
   return impl_->inflate != nullptr ? impl_->inflate->undecoded() : 0;
 }
@@ -338,6 +344,7 @@ void FileDecoder::state(StateIo& io) {
   io(impl.decided_by_end);
   io(impl.head);
   io(impl.prefix);
+  io(impl.all_inflated);
   io(impl.records_before);
   io(impl.bytes_before);
   io(impl.outside);

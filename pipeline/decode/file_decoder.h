@@ -15,20 +15,21 @@
 #include "pipeline/decode/decoder.h"
 #include "pipeline/decode/format.h"
 #include "pipeline/decode/prefix_deduplicator.h"
+#include "pipeline/tail/fingerprint.h"
 
 namespace trainwatch {
 
 class FileDecoder {
  public:
-  // Hands over the decoder of a plain file whose contents this compressed file repeats and
-  // continues; null if that file is finished.
+  // Hands over the decoder of a file whose contents this compressed file repeats and continues;
+  // null if that file is finished.
   using TakeOver = std::function<std::unique_ptr<FileDecoder>(FileId)>;
 
   // The table outlives the decoder.
   FileDecoder(FileContext context, FormatTable formats);
-  // For a file that may repeat one of `plain` if it turns out to be compressed.
+  // For a file that may repeat one of `candidates` if it turns out to be compressed.
   FileDecoder(FileContext context, FormatTable formats,
-              std::vector<PrefixDeduplicator::Candidate> plain, TakeOver take_over);
+              std::vector<PrefixDeduplicator::Candidate> candidates, TakeOver take_over);
   ~FileDecoder();
 
   // The next bytes of the file, compressed or not, at any cut.
@@ -71,6 +72,8 @@ class FileDecoder {
   ByteAccount bytes() const;
   // Bytes of a compressed file that could not be inflated.
   std::uint64_t undecoded() const;
+  // All contents of a compressed file so far, also what was not new; empty for a plain one.
+  const Fingerprint& inflated() const;
   // Bytes that are part of no record: those skipped and those not inflated. Never decreases.
   std::uint64_t skipped() const { return bytes().skipped + undecoded(); }
   std::optional<ProvisionalCycle> provisional() const;

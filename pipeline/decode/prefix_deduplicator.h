@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A compressed file may repeat what was read of a plain one that was rotated and then compressed.
-// This compares its contents with those of the candidates and passes only what is new.
+// A compressed file may repeat what was read of a plain one that was rotated and then compressed,
+// or of a compressed one that was written anew with more. This compares its contents with those of
+// the candidates and passes only what is new.
 //
 // Contents are held until the comparison is decided, up to kMostHeld: a difference that shows only
 // beyond that costs the bytes before it.

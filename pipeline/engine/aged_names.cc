@@ -51,22 +51,24 @@ AgedNames::AgedNames(Interner old, const LastSeen& seen, Interner& fresh)
   const std::vector<bool> series = kept_series(old_, seen);
   const std::vector<bool> subjects = kept_subjects(old_, seen, series);
   for (std::size_t i = 0; i < subjects.size(); ++i) {
-    const Subject& subject = old_.subjects[static_cast<SubjectId>(i)];
-    subjects_.push_back(subjects[i] ? fresh_.subjects.intern(subject) : std::nullopt);
+    subjects_.emplace_back();
+    if (subjects[i])
+      subjects_.back() = fresh_.subjects.adopt(old_.subjects, static_cast<SubjectId>(i));
   }
   for (std::size_t i = 0; i < series.size(); ++i) {
-    Series moved = old_.series[static_cast<SeriesId>(i)];
     series_.emplace_back();
     if (!series[i]) continue;
+    const auto id = static_cast<SeriesId>(i);
+    Series moved = old_.series[id];
     translate(moved.subject);
     for (Symbol* const name : {&moved.type, &moved.name, &moved.dimension}) translate(*name);
-    series_.back() = fresh_.series.intern(moved);
+    series_.back() = fresh_.series.adopt(old_.series, id, moved);
   }
 }
 
 SavedIds::Fate AgedNames::translate(Symbol& id) {
   if (static_cast<std::size_t>(id) >= old_.symbols.size()) return Fate::invalid;
-  id = id == Symbol::other ? Symbol::other : fresh_.symbols.intern(old_.symbols.text(id));
+  id = fresh_.symbols.adopt(old_.symbols, id);
   return Fate::kept;
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <functional>
 #include <limits>
 #include <utility>
 
@@ -102,7 +103,7 @@ Ingest::File& Ingest::changing(FileId id) {
 }
 
 void Ingest::opened(const KnownFile& known, const std::string& lane,
-                    const std::vector<FileId>& plain) {
+                    const std::vector<FileId>& repeated) {
   Lane& its_lane = lanes_[known.lane];
   its_lane.saved.lane = known.lane;
   its_lane.saved.name = lane;
@@ -117,16 +118,21 @@ void Ingest::opened(const KnownFile& known, const std::string& lane,
   changed_files_.insert(known.file);
   file.seen_in = engine_.last_seen().round();
   std::vector<PrefixDeduplicator::Candidate> candidates;
-  for (const FileId id : plain) {
+  for (const FileId id : repeated) {
     const auto other = files_.find(id);
     if (other == files_.end() || other->second.superseded) continue;
-    if (other->second.read.proves_nothing()) continue;
-    candidates.push_back({id, other->second.read});
+    const Fingerprint& contents = contents_of(other->second);
+    if (!contents.proves_nothing()) candidates.push_back({id, contents});
   }
   file.decoder = std::make_unique<FileDecoder>(
       context_of(known.file, file), format_catalog(options_.declared.get()), std::move(candidates),
       [this](FileId other) { return supersede(other); });
   ++sources_[known.source].generations;
+}
+
+const Fingerprint& Ingest::contents_of(const File& file) {
+  const Fingerprint& inflated = file.decoder != nullptr ? file.decoder->inflated() : file.inflated;
+  return inflated.offset() > 0 ? inflated : file.read;
 }
 
 void Ingest::data(FileId id, const AppendedBytes& appended) {
@@ -168,10 +174,29 @@ void Ingest::grown_unknown(FileId id, File& file, std::uint64_t offset, std::str
   feed(id, file, bytes);
 }
 
+// One writer's files, in the folder below the root that is a job's where several share a root.
+Holder Ingest::holder_of(const File& file) const {
+  const std::string_view path = file.known.path;
+  const WatchRoot* const root = root_of(path, options_.roots);
+  const std::size_t below = root == nullptr ? 0 : root->path.size() + 1;
+  const std::size_t end = std::min(path.find('/', below), path.rfind('/'));
+  const auto lane = lanes_.find(file.known.lane);
+  const std::string_view name = lane == lanes_.end() ? path : lane->second.saved.name;
+  const std::hash<std::string_view> hash;
+  return {static_cast<std::uint32_t>(hash(name)),
+          static_cast<std::uint32_t>(hash(path.substr(0, end)))};
+}
+
+void Ingest::begin_decoding(FileId id, const File& file) {
+  decoding_ = id;
+  engine_.interner().set_holder(holder_of(file));
+  left_out_ = engine_.interner().dropped();
+}
+
 // Of compressed bytes few at a time, so that the events of no bomb are in memory at once.
 void Ingest::feed(FileId id, File& file, std::string_view bytes) {
   constexpr std::size_t kCompressedBytes = std::size_t{8} << 10U;  // at most 8 MiB of contents
-  decoding_ = id;
+  begin_decoding(id, file);
   const std::uint64_t end = file.read.offset();
   const WatchedDecode watched(options_.decode_watch, file.known.path, end - bytes.size(), end);
   do {
@@ -191,6 +216,10 @@ void Ingest::deliver(FileId id, File& file) {
   file.records += read;
   Source& source = sources_[file.known.source];
   source.records += read;
+  const std::uint64_t all_left_out = engine_.interner().dropped();
+  const std::uint64_t left_out = all_left_out - std::exchange(left_out_, all_left_out);
+  file.left_out += left_out;
+  source.left_out += left_out;
   // A truncated record no longer counts as skipped once the file continues.
   const std::uint64_t all_skipped = std::max(file.decoder->skipped(), file.decoder_skipped);
   source.skipped += all_skipped - std::exchange(file.decoder_skipped, all_skipped);
@@ -304,7 +333,7 @@ void Ingest::lane_forgotten(LaneId lane) {
 
 void Ingest::finish(FileId id, File& file) {
   if (file.decoder == nullptr) return;
-  decoding_ = id;
+  begin_decoding(id, file);
   const std::uint64_t end = file.read.offset();
   const WatchedDecode watched(options_.decode_watch, file.known.path, end, end);
   file.decoder->finish(batch_);
@@ -313,6 +342,8 @@ void Ingest::finish(FileId id, File& file) {
   evaluate(id);
   read_to_end(file);
   keep_context(id, *file.decoder);
+  file.inflated = file.decoder->inflated();
+  file.inflated.shrink();
   file.decoder.reset();  // freeing its buffers is worth more than a quick resumption
   file.definitions = 0;
 }

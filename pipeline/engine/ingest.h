@@ -30,6 +30,7 @@
 #include "pipeline/timestamps/timestamp_filter.h"
 #include "trainwatch/diagnostics.h"
 #include "trainwatch/run_note.h"
+#include "trainwatch/shares.h"
 #include "trainwatch/state_rows.h"
 #include "trainwatch/subject_map.h"
 #include "trainwatch/tensor.h"
@@ -66,7 +67,8 @@ class Ingest final : public TailSink,
 
   struct File {
     KnownFile known;
-    Fingerprint read;  // the bytes read so far
+    Fingerprint read;      // the bytes read so far
+    Fingerprint inflated;  // what a compressed one held when it was finished
     bool finished = false;
     bool superseded = false;               // another file continues its content
     std::unique_ptr<FileDecoder> decoder;  // null once the file is finished
@@ -80,7 +82,8 @@ class Ingest final : public TailSink,
     std::uint64_t definitions = 0;      // not saved
     Rejects decoder_rejects{};
     std::uint64_t rejects = 0;
-    std::uint32_t seen_in = 0;  // the round of LastSeen in which bytes came last
+    std::uint64_t left_out = 0;  // names, subjects and series without room; not saved
+    std::uint32_t seen_in = 0;   // the round of LastSeen in which bytes came last
     // Of records without times, since it was last read to its end.
     SubjectMap<bool> untimed{};
     std::string error;
@@ -95,6 +98,7 @@ class Ingest final : public TailSink,
     std::uint64_t truncations = 0;
     std::uint64_t bytes_lost = 0;
     std::uint64_t read_errors = 0;
+    std::uint64_t left_out = 0;  // as of a file
     Rejects rejects{};
   };
   static constexpr std::size_t kRejectsKept = 64;
@@ -103,7 +107,7 @@ class Ingest final : public TailSink,
   ~Ingest() override;
 
   void opened(const KnownFile& file, const std::string& lane,
-              const std::vector<FileId>& plain) override;
+              const std::vector<FileId>& repeated) override;
   void data(FileId file, const AppendedBytes& appended) override;
   void renamed(const KnownFile& file) override;
   void cut_back(FileId file, std::uint64_t bytes) override;
@@ -153,6 +157,8 @@ class Ingest final : public TailSink,
   void name_run_of(const KnownFile& known, File& file);
   std::string job_of_run(std::string_view id) override;
   std::string job_of_writer(const FileWriter& writer, Time at) override;
+  // What has been read of it, inflated if it is compressed.
+  static const Fingerprint& contents_of(const File& file);
   std::unique_ptr<FileDecoder> make_decoder(FileId id, const File& file);
   std::unique_ptr<FileDecoder> supersede(FileId id);
   bool load_rows(const SavedState& saved);
@@ -167,6 +173,9 @@ class Ingest final : public TailSink,
                      Time written);
   void keep_context(FileId id, FileDecoder& decoder);
   bool load_context(FileId id, const File& file, StateIo io);
+  // Whose share of the tables its names come out of.
+  Holder holder_of(const File& file) const;
+  void begin_decoding(FileId id, const File& file);
   void feed(FileId id, File& file, std::string_view bytes);
   // Updates the counters of `file` and passes the batch through the filter to the engine.
   void deliver(FileId id, File& file);
@@ -199,6 +208,7 @@ class Ingest final : public TailSink,
   RunNames names_;
   DecoderContexts contexts_;
   FileId decoding_{};            // whose cycle it is
+  std::uint64_t left_out_ = 0;   // by the interner, as far as a file is charged with it
   bool cycles_changed_ = false;  // since the last save
   TimestampFilter filter_;
   EventBatch batch_;                            // reused

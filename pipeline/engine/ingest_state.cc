@@ -27,6 +27,7 @@ void take_off(std::uint64_t count, std::uint64_t& of_file, std::uint64_t& of_sou
 void account(Ingest::File& file, StateIo& io) {
   io(file.known);
   io(file.read);
+  io(file.inflated);
   io(file.finished);
   io(file.superseded);
   io(file.format);

@@ -74,6 +74,14 @@ std::vector<SelfCondition> conditions_of(const SourceHealthTracker& tracker) {
       add("rejected", records, "records", source + counted(records, "record") + " rejected",
           "Find the reason in /api/v1/status; with --web.debug it shows the first bytes, too.");
     }
+    if (health.recent_left_out > 0) {
+      const auto times = static_cast<double>(health.recent_left_out);
+      const std::string file = health.crowded.empty() ? "its files" : health.crowded;
+      add("no_room", times, "times",
+          source + file + " has more names, ranks or series than its share of the tables",
+          "Check what the file is. What it has beyond its share is left out, and other files have "
+          "room; if it is right, raise input.max_names, max_subjects or max_series.");
+    }
     if (health.recent_lost > 0) {
       const auto bytes = static_cast<double>(health.recent_lost);
       add("truncated", bytes, "bytes",

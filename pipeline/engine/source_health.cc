@@ -40,6 +40,7 @@ void SourceHealthTracker::look(Time now, const Ingest& ingest, const TailReport&
         std::accumulate(source.rejects.begin(), source.rejects.end(), std::uint64_t{0});
     health.recent_rejects = memory.rejects.update(rejects, now);
     health.recent_lost = memory.lost.update(source.bytes_lost, now);
+    health.recent_left_out = memory.left_out.update(source.left_out, now);
   }
 }
 
@@ -55,10 +56,16 @@ bool SourceHealthTracker::is_as_before(const TailReport& tail) const {
 
 void SourceHealthTracker::look_at_files(Time now, const Ingest& ingest, const TailReport& tail) {
   health_.clear();
+  std::map<std::string_view, std::uint64_t> most;  // left out of a file, by source
   for (const TailedFile& tailed : tail.files) {
     const auto known = ingest.files().find(tailed.file);
     if (known == ingest.files().end()) continue;
-    look_at_file(now, tailed, known->second, health_[known->second.known.source]);
+    const Ingest::File& file = known->second;
+    SourceHealth& health = health_[file.known.source];
+    look_at_file(now, tailed, file, health);
+    std::uint64_t& left_out = most[file.known.source];
+    if (file.left_out > left_out) health.crowded = file.known.path;
+    left_out = std::max(left_out, file.left_out);
   }
   const auto is_gone = [&](const auto& entry) { return !ingest.files().contains(entry.first); };
   std::erase_if(unread_, is_gone);

@@ -22,9 +22,11 @@ struct SourceHealth {
   std::size_t stuck_files = 0;
   double lag_seconds = 0;  // for how long the oldest of the unread bytes have been
   std::uint64_t lag_bytes = 0;
-  std::uint64_t recent_rejects = 0;  // in the last kRecent
-  std::uint64_t recent_lost = 0;     // bytes that vanished unread, in the last kRecent
-  std::string example;               // an affected file and its problem
+  std::uint64_t recent_rejects = 0;   // in the last kRecent
+  std::uint64_t recent_lost = 0;      // bytes that vanished unread, in the last kRecent
+  std::uint64_t recent_left_out = 0;  // names, subjects and series without room, likewise
+  std::string example;                // an affected file and its problem
+  std::string crowded;                // the file of which most was left out
 };
 
 class SourceHealthTracker {
@@ -50,6 +52,7 @@ class SourceHealthTracker {
   struct Memory {
     Counter rejects;
     Counter lost;
+    Counter left_out;
   };
   struct Rest {
     std::uint64_t offset = 0;

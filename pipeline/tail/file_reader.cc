@@ -197,14 +197,17 @@ Result<bool> FileReader::dispel_doubt(TrackedFile& file) {
 void FileReader::announce(TrackedFile& file, TailSink& sink) {
   if (file.phase.opened()) return;
   file.phase.on(PhaseEvent::opened);
-  std::vector<FileId> plain;
+  std::vector<FileId> repeated;
   if (is_compressed(file.identity.order)) {
     for (const TrackedFile* const other : table_.same_base(file.identity.order.base)) {
-      if (!is_compressed(other->identity.order) && !other->progress.read.proves_nothing())
-        plain.push_back(other->identity.id);
+      // Compressed anew, perhaps with more, and put in its place.
+      const bool replaced = other != &file && other->path() == file.path();
+      const bool plain = !is_compressed(other->identity.order);
+      if (replaced || (plain && !other->progress.read.proves_nothing()))
+        repeated.push_back(other->identity.id);
     }
   }
-  sink.opened(known(file), table_.lanes().name(file.identity.lane), plain);
+  sink.opened(known(file), table_.lanes().name(file.identity.lane), repeated);
 }
 
 void FileReader::fail(TrackedFile& file, const Error& error, TailSink& sink) {

@@ -96,10 +96,11 @@ struct AppendedBytes {
 class TailSink {
  public:
   virtual ~TailSink() = default;
-  // Comes right before the first data or error, so never for an empty file. `plain` lists the files
-  // whose content this file, which is compressed, may repeat; the sink must compare.
+  // Comes right before the first data or error, so never for an empty file. `repeated`
+  // lists the files whose content this file, which is compressed, may repeat; the sink must
+  // compare.
   virtual void opened(const KnownFile& file, const std::string& lane,
-                      const std::vector<FileId>& plain) = 0;
+                      const std::vector<FileId>& repeated) = 0;
   virtual void data(FileId file, const AppendedBytes& appended) = 0;
   // The same content has a new name ("x.json.tmp" -> "x.json") or a new inode: it was rewritten,
   // copied before a truncation, or its file system was mounted again.

@@ -14,9 +14,9 @@ class TracingSink final : public TailSink {
   explicit TracingSink(TailSink& next) : next_(next) {}
 
   void opened(const KnownFile& known, const std::string& lane,
-              const std::vector<FileId>& plain) override {
+              const std::vector<FileId>& repeated) override {
     print(known.file, "opened " + known.path);
-    next_.opened(known, lane, plain);
+    next_.opened(known, lane, repeated);
   }
   void data(FileId file, const AppendedBytes& appended) override {
     print(file, std::to_string(appended.bytes.size()) + " bytes");

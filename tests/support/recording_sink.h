@@ -19,7 +19,7 @@ class RecordingSink : public TailSink {
   struct File {
     LaneId lane{};
     std::string lane_name;
-    std::vector<FileId> plain;
+    std::vector<FileId> repeated;
     bool forgotten = false;
     bool retired = false;
     std::string source;
@@ -31,13 +31,13 @@ class RecordingSink : public TailSink {
   };
 
   void opened(const KnownFile& known, const std::string& lane,
-              const std::vector<FileId>& plain) override {
+              const std::vector<FileId>& repeated) override {
     assert(!files.contains(known.file));
     files[known.file].lane = known.lane;
     files[known.file].source = known.source;
     files[known.file].path = known.path;
     files[known.file].lane_name = lane;
-    files[known.file].plain = plain;
+    files[known.file].repeated = repeated;
     note("opened", known.file);
   }
   void data(FileId id, const AppendedBytes& appended) override {

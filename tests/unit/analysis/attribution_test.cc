@@ -21,7 +21,7 @@ class AttributionTest : public testing::Test {
       Series series;
       series.subject = node;
       series.resource = resource;
-      series_[resource] = interner_.series.add(series);
+      series_[resource] = *interner_.series.intern(series);
     }
     verdict_.window_start = at(10);
     verdict_.window_end = at(12);

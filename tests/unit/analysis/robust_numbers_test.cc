@@ -49,7 +49,7 @@ TEST(SystemHistory, IsNotSpoiledByImpossibleValues) {
   Series series;
   series.subject = node;
   series.resource = Resource::cpu_utilization;
-  const SeriesId cpu = interner.series.add(series);
+  const SeriesId cpu = *interner.series.intern(series);
   SystemHistory history(interner);
   const Time at{std::chrono::seconds(1700000000)};
   for (const double value : {20.0, kHuge, -kHuge, kInfinity, kNaN, 40.0}) {

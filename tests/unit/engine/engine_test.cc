@@ -68,7 +68,7 @@ class EngineTest : public testing::Test {
     Series series;
     series.subject = node_;
     series.resource = Resource::cpu_utilization;
-    if (engine.interner().series.size() == 0) series_ = engine.interner().series.add(series);
+    if (engine.interner().series.size() == 0) series_ = *engine.interner().series.intern(series);
   }
 
   Event step(std::int32_t rank, std::int64_t second, double seconds) const {

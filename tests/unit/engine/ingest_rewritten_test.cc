@@ -9,6 +9,7 @@
 
 #include "pipeline/engine/ingest.h"
 #include "rules/catalog.h"
+#include "support/gzip.h"
 #include "support/ingest_run.h"
 
 namespace trainwatch::ingest_rewritten_test {
@@ -86,6 +87,54 @@ TEST(Rewritten, FilesOfConfiguredNamesAreFound) {
   ASSERT_EQ(run.ingest.files().size(), 1U);
   EXPECT_EQ(run.ingest.files().begin()->second.known.path, "/r/table.dat");
   EXPECT_EQ(records(run), 1U);
+}
+
+constexpr const char* kPacked = "/r/logs/metrics.jsonl.gz";
+
+std::string steps(int first, int last) {
+  std::string text;
+  for (int i = first; i < last; ++i)
+    text += R"({"step": )" + std::to_string(i) + R"(, "loss": 0.)" + std::to_string(i) + "}\n";
+  return text;
+}
+
+void put_in_its_place(test::ModelFileSystem& fs, const std::string& text) {
+  fs.create("/r/logs/.new", test::gzip(text));
+  fs.rename("/r/logs/.new", kPacked);
+}
+
+// Case 96.
+TEST(Rewritten, ACompressedFileThatReplacesOneRepeatsNothing) {
+  test::ModelFileSystem fs;
+  test::IngestRun run(fs);
+  for (const int written : {100, 200, 200, 300}) {
+    put_in_its_place(fs, steps(0, written));
+    run.look(2);
+    EXPECT_EQ(records(run), static_cast<std::uint64_t>(written));
+  }
+}
+
+TEST(Rewritten, ACompressedFileThatReplacesOneRepeatsNothingAfterARestart) {
+  test::ModelFileSystem fs;
+  StoredRows rows;
+  for (const int written : {100, 200, 300}) {
+    test::IngestRun run(fs, rows);
+    ASSERT_TRUE(run.loaded);
+    put_in_its_place(fs, steps(0, written));
+    run.look(20);
+    EXPECT_EQ(records(run), static_cast<std::uint64_t>(written));
+    rows = run.rows();
+  }
+}
+
+TEST(Rewritten, ACompressedFileWithOtherContentsIsAnother) {
+  test::ModelFileSystem fs;
+  test::IngestRun run(fs);
+  put_in_its_place(fs, steps(0, 100));
+  run.look();
+  put_in_its_place(fs, steps(1000, 1100));
+  run.look(3);
+  EXPECT_EQ(records(run), 200U);
 }
 
 }  // namespace trainwatch::ingest_rewritten_test

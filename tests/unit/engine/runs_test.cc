@@ -186,7 +186,7 @@ TEST_F(RunsTest, WhatFollowsIsNotAboutTheRun) {
   Series series;
   series.subject = rank_[0];
   series.resource = Resource::cpu_utilization;
-  const SeriesId id = engine_.interner().series.add(series);
+  const SeriesId id = *engine_.interner().series.intern(series);
   step(0, 100, 1);
   close(0, 101);
   ticks(kQuiet, 102);

@@ -114,9 +114,9 @@ class BusyWriters {
 class LaneSink final : public RecordingSink {
  public:
   void opened(const KnownFile& known, const std::string& lane,
-              const std::vector<FileId>& plain) override {
+              const std::vector<FileId>& repeated) override {
     lanes_[known.file] = known.path.find("timeline") == std::string::npos ? "metrics" : "timeline";
-    RecordingSink::opened(known, lane, plain);
+    RecordingSink::opened(known, lane, repeated);
   }
   void data(FileId id, const AppendedBytes& appended) override {
     read[lanes_[id]] += appended.bytes;

@@ -31,7 +31,7 @@ class FilterTest : public testing::Test {
       series.resource = Resource::cpu_utilization;
       series.name = interner_.symbols.intern(cpu);
       series.dimension = interner_.symbols.intern("CPUUtilization");
-      interner_.series.add(series);
+      interner_.series.intern(series);
     }
     rank_ = interner_.subjects.intern({"", "algo-1", 0, ""}).value();
     step_name_ = interner_.symbols.intern("Step:ModeKeys.TRAIN");
