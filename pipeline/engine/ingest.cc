@@ -178,7 +178,7 @@ void Ingest::grown_unknown(FileId id, File& file, std::uint64_t offset, std::str
 Holder Ingest::holder_of(const File& file) const {
   const std::string_view path = file.known.path;
   const WatchRoot* const root = root_of(path, options_.roots);
-  const std::size_t below = root == nullptr ? 0 : root->path.size() + 1;
+  const std::size_t below = root == nullptr ? path.rfind('/') : root->path.size() + 1;
   const std::size_t end = std::min(path.find('/', below), path.rfind('/'));
   const auto lane = lanes_.find(file.known.lane);
   const std::string_view name = lane == lanes_.end() ? path : lane->second.saved.name;

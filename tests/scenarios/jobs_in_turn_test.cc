@@ -28,14 +28,16 @@ class JobsInTurn : public testing::Test {
   static IngestOptions options() {
     IngestOptions options;
     options.names.subjects = kMostSubjects;
+    options.roots = {{"/w", "w"}};
     return options;
   }
   void write(int job) {
     KnownFile file;
     file.file = static_cast<FileId>(job + 1);
-    file.path = "/w/job-" + std::to_string(job) + "/system.json";
+    const std::string folder = "/w/job-" + std::to_string(job);
+    file.path = folder + "/system.json";
     file.source = "w";
-    pipeline_.sink().opened(file, "lane", {});
+    pipeline_.sink().opened(file, folder, {});
     test::FedFile(pipeline_.sink(), file.file).append(line_of(job));
     pipeline_.sink().forgotten(file.file, true);
     pipeline_.ingest().end_of_input();
