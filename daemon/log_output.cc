@@ -51,7 +51,7 @@ long LogOutput::put(const char* bytes, std::size_t size) const {
 
 void LogOutput::write_bytes(std::string bytes) {
   flush();
-  if (bytes.empty()) return;  // put() says of none that they are not taken now
+  if (bytes.empty()) return;  // put() would report that nothing was taken
   if (queued_ + bytes.size() > limit_) {
     ++dropped_;
     return;

@@ -8,15 +8,6 @@
 #include "pipeline/decode/json_member.h"
 
 namespace trainwatch {
-namespace {
-
-std::string number_member(const simdjson::dom::element& object, const char* name) {
-  std::int64_t number = 0;
-  if (object[name].get_int64().get(number) == simdjson::SUCCESS) return std::to_string(number);
-  return {};
-}
-
-}  // namespace
 
 Result<NotifiedAlertPtr> notified_alert(PublishedAlertPtr published) {
   auto shown = shown_alert(published->json);

@@ -22,12 +22,6 @@ constexpr std::size_t kIndent = 4;
 constexpr std::string_view kPlain = "\x1b[0m";
 constexpr std::string_view kOver = "\x1b[32m";
 
-std::string number_at(const element& object, const char* name) {
-  std::int64_t number = 0;
-  if (object[name].get_int64().get(number) != simdjson::SUCCESS) return {};
-  return std::to_string(number);
-}
-
 Severity severity_of(std::string_view name) {
   for (const Severity severity : {Severity::critical, Severity::warning}) {
     if (to_string(severity) == name) return severity;
@@ -40,9 +34,9 @@ std::string place_of(const element& subject) {
   const std::string job = text_member(subject, "job");
   const std::string node = text_member(subject, "node");
   const std::string gpu = text_member(subject, "gpu");
-  const std::string process = number_at(subject, "process");
+  const std::string process = number_member(subject, "process");
   std::string ranks = text_member(subject, "ranks");
-  if (ranks.empty()) ranks = number_at(subject, "rank");
+  if (ranks.empty()) ranks = number_member(subject, "rank");
   std::string place;
   if (!gpu.empty()) {
     place = "GPU " + gpu + (node.empty() ? "" : " of " + node);

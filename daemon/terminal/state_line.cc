@@ -55,7 +55,7 @@ StateLine::News StateLine::on_runs(std::string_view json) {
     element headline;
     if (run["headline"].get(headline) != simdjson::SUCCESS) continue;
     Run one{text_member(run, "job"), text_member(run, "state"), text_member(headline, "text"),
-            time_from_rfc3339(text_member(headline, "since"))};
+            time_member(headline, "since")};
     if (runs_++ == 0 || urgency(one.state) < urgency(worst.state)) worst = std::move(one);
   }
   std::string monitor = text_member(object, "monitor");

@@ -68,7 +68,7 @@ double number_at(const element& object, const char* name) {
   return object[name].get_double().get(number) == simdjson::SUCCESS ? number : std::nan("");
 }
 
-// The enumerator of this name; `last` if there is none.
+// The enumerator with this name, or `last` if none has it.
 template <class Enum>
 Enum named(const std::string& name, Enum last) {
   for (auto value = Enum{}; value < last; value = static_cast<Enum>(static_cast<int>(value) + 1)) {

@@ -56,16 +56,15 @@ bool SourceHealthTracker::is_as_before(const TailReport& tail) const {
 
 void SourceHealthTracker::look_at_files(Time now, const Ingest& ingest, const TailReport& tail) {
   health_.clear();
-  std::map<std::string_view, std::uint64_t> most;  // left out of a file, by source
   for (const TailedFile& tailed : tail.files) {
     const auto known = ingest.files().find(tailed.file);
     if (known == ingest.files().end()) continue;
     const Ingest::File& file = known->second;
     SourceHealth& health = health_[file.known.source];
     look_at_file(now, tailed, file, health);
-    std::uint64_t& left_out = most[file.known.source];
-    if (file.left_out > left_out) health.crowded = file.known.path;
-    left_out = std::max(left_out, file.left_out);
+    if (file.left_out <= health.most_left_out) continue;
+    health.most_left_out = file.left_out;
+    health.crowded = file.known.path;
   }
   const auto is_gone = [&](const auto& entry) { return !ingest.files().contains(entry.first); };
   std::erase_if(unread_, is_gone);

@@ -26,7 +26,8 @@ struct SourceHealth {
   std::uint64_t recent_lost = 0;      // bytes that vanished unread, in the last kRecent
   std::uint64_t recent_left_out = 0;  // names, subjects and series without room, likewise
   std::string example;                // an affected file and its problem
-  std::string crowded;                // the file of which most was left out
+  std::string crowded;                // the file of which most was left out, and how much
+  std::uint64_t most_left_out = 0;
 };
 
 class SourceHealthTracker {

@@ -97,8 +97,7 @@ class TailSink {
  public:
   virtual ~TailSink() = default;
   // Comes right before the first data or error, so never for an empty file. `repeated`
-  // lists the files whose content this file, which is compressed, may repeat; the sink must
-  // compare.
+  // lists the files whose content this file, which is compressed, may repeat: the sink compares.
   virtual void opened(const KnownFile& file, const std::string& lane,
                       const std::vector<FileId>& repeated) = 0;
   virtual void data(FileId file, const AppendedBytes& appended) = 0;

@@ -82,7 +82,7 @@ struct TrackedFile {
   // How far it was read, and what there is to read.
   struct Progress {
     std::uint64_t size = 0;  // as last seen
-    // The size when the last read found nothing but a hole; 0: it did not. The file ends before it.
+    // The size of the file if the last read found a hole at its end; 0: it did not.
     std::uint64_t hole_end = 0;
     // Of what was read. Its last bytes are read again together with what follows: if they differ,
     // the file was truncated or rewritten, whatever its size.
@@ -182,9 +182,9 @@ struct ReadStep {
   std::string_view bytes;  // what follows; empty at the end
 };
 
-// Reads at most `buffer.size() - Fingerprint::kTail` new bytes at the offset, and advances it. NULs
-// at the end of the file are read once something follows them, or stands in their place. The result
-// points into `buffer`. The file must be open; an error leaves it unchanged.
+// Reads at most `buffer.size() - Fingerprint::kTail` new bytes at the offset, and advances it. Does
+// not read NULs at the end of the file until they are overwritten or more bytes follow them. The
+// result points into `buffer`. The file must be open; an error leaves it unchanged.
 Result<ReadStep> read_on(TrackedFile& file, std::span<char> buffer);
 
 // Starts over: nothing of the file counts as read. Returns the number of bytes known to have been
