@@ -61,11 +61,12 @@ bool is_binary(std::string_view bytes) {
 
 class LogLook final : public ContentLook {
  public:
-  LogLook(const std::string& path, const WatchRoot& root,
+  LogLook(const Interner& empty, const std::string& path, const WatchRoot& root,
           std::shared_ptr<const DeclaredFormats> declared, DecodeWatch* watch)
       : path_(path),
         watch_(watch),
         declared_(std::move(declared)),
+        interner_(empty),
         notes_(claim_of(name_of(path))),
         decoder_({.path = path,
                   .job = job_of(path, root.path, root.job),
@@ -153,11 +154,13 @@ class LogLook final : public ContentLook {
 }  // namespace
 
 ContentProbe log_probe(const IngestOptions& input) {
-  return [roots = input.roots, declared = input.declared,
-          watch = input.decode_watch](const std::string& path) {
+  // Copied for each look, as a new one costs more: it asks the machine for random numbers.
+  return [empty = std::make_shared<const Interner>(), roots = input.roots,
+          declared = input.declared, watch = input.decode_watch](const std::string& path) {
     static const WatchRoot kNone;
     const WatchRoot* const root = root_of(path, roots);
-    return std::make_unique<LogLook>(path, root == nullptr ? kNone : *root, declared, watch);
+    return std::make_unique<LogLook>(*empty, path, root == nullptr ? kNone : *root, declared,
+                                     watch);
   };
 }
 

@@ -100,11 +100,13 @@ void ReadQueue::pop() {
 }
 
 FileReader::FileReader(FileTable& table, const std::vector<WatchRoot>& roots,
-                       const TailLimits& limits, const PatienceClock& clock)
+                       const TailLimits& limits, const PatienceClock& clock,
+                       const ContentProbe& probe)
     : table_(table),
       roots_(roots),
       limits_(limits),
       clock_(clock),
+      probe_(probe),
       buffer_(limits.chunk_bytes + Fingerprint::kTail),
       compare_(std::size_t{64} << 10U) {}
 
@@ -132,11 +134,21 @@ bool FileReader::read_chunk(TrackedFile& file, TailSink& sink) {
   if (step->replaced) return false;
   if (step->cut > 0) sink.cut_back(file.identity.id, step->cut);
   if (step->bytes.empty()) return true;
-  if (file.offset() == step->bytes.size()) file.progress.gzip = step->bytes.starts_with(kGzip);
+  const bool first = file.offset() == step->bytes.size();
+  if (first) file.progress.gzip = step->bytes.starts_with(kGzip);
+  file.progress.foreign = first && shows_nothing(file, step->bytes);
   announce(file, sink);
   sink.data(file.identity.id, {step->bytes, time_from_ns(file.progress.modified_ns),
                                file.progress.read, file.progress.size <= file.offset()});
   return true;
+}
+
+// Asked only where room may become scarce.
+bool FileReader::shows_nothing(const TrackedFile& file, std::string_view bytes) const {
+  if (!probe_ || table_.all().size() <= limits_.max_files / 2) return false;
+  const auto look = probe_(file.path());
+  look->feed(bytes);
+  return look->content().answer != HeadContent::Answer::yes;
 }
 
 // Who copies a finished job may create the newest file of a lane first: the others are still being

@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "pipeline/tail/content_probe.h"
 #include "pipeline/tail/file_table.h"
 
 namespace trainwatch {
@@ -53,7 +54,7 @@ class ReadQueue {
 class FileReader {
  public:
   FileReader(FileTable& table, const std::vector<WatchRoot>& roots, const TailLimits& limits,
-             const PatienceClock& clock);
+             const PatienceClock& clock, const ContentProbe& probe);
 
   // Reads up to one chunk. A failure puts the file on hold. False: the content of the file was
   // replaced; nothing was emitted.
@@ -69,6 +70,7 @@ class FileReader {
   bool make_ready(TrackedFile& file, TailSink& sink);
   Result<bool> dispel_doubt(TrackedFile& file);
   std::span<char> buffer_for(const TrackedFile& file);
+  bool shows_nothing(const TrackedFile& file, std::string_view bytes) const;
   void announce(TrackedFile& file, TailSink& sink);
   void fail(TrackedFile& file, const Error& error, TailSink& sink);
 
@@ -76,6 +78,7 @@ class FileReader {
   const std::vector<WatchRoot>& roots_;
   const TailLimits& limits_;
   const PatienceClock& clock_;
+  const ContentProbe& probe_;
   std::vector<char> buffer_;
   std::vector<char> compare_;
 };

@@ -193,14 +193,16 @@ void FileTable::place_lost() {
 }
 
 std::vector<TrackedFile*> FileTable::spare(std::size_t wanted) const {
-  enum class Rank : std::uint8_t { empty, done, idle, needed };
+  enum class Rank : std::uint8_t { empty, done, foreign, idle, needed };
   const auto rank = [this](const TrackedFile& file) {
     if (!file.at_end()) return Rank::needed;
     if (is_untouched(file)) return Rank::empty;
     if (is_done(file)) return Rank::done;
     // The newest file of a lane is needed: forgetting it retires everything older in its lane.
-    const bool idle = clock_.now() - file.presence.changed >= limits_.idle;
-    return file.identity.lane_is_single && idle ? Rank::idle : Rank::needed;
+    if (!file.identity.lane_is_single) return Rank::needed;
+    const Nanos quiet = clock_.now() - file.presence.changed;
+    if (file.progress.foreign && quiet >= limits_.linger) return Rank::foreign;
+    return quiet >= limits_.idle ? Rank::idle : Rank::needed;
   };
   std::vector<std::pair<Rank, TrackedFile*>> spare;
   for (const auto& file : tracked_) {

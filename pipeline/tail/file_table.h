@@ -80,8 +80,8 @@ class FileTable {
   };
   Vanished forget_vanished(const std::function<bool(const std::string&)>& may_exist);
 
-  // Up to `wanted` files that can be forgotten to make room: empty ones first, then done ones, in
-  // order, then those that have not changed for the longest time.
+  // Up to `wanted` files that can be forgotten to make room: empty ones first, then done ones, then
+  // foreign ones, in order, then those that have not changed for the longest time.
   std::vector<TrackedFile*> spare(std::size_t wanted) const;
   // The done files beyond max_done_files, oldest first.
   std::vector<TrackedFile*> surplus() const;

@@ -15,14 +15,15 @@
 namespace trainwatch {
 struct Tailer::Impl {
   Impl(FileSystem& file_system, std::vector<WatchRoot> watch_roots, TailLimits tail_limits,
-       const TailCheckpoint& resume, ContentProbe probe)
+       const TailCheckpoint& resume, ContentProbe content_probe)
       : files(file_system),
+        probe(std::move(content_probe)),
         roots(std::move(watch_roots)),
         limits(tail_limits),
         clock(limits.longest_gap),
         table(files, limits, clock),
-        logs(files, roots, limits, clock, std::move(probe)),
-        reader(table, roots, limits, clock),
+        logs(files, roots, limits, clock, probe),
+        reader(table, roots, limits, clock, probe),
         discovered(files, table, reader, limits, clock),
         ends(table, discovered, limits, clock),
         queue(limits, clock) {
@@ -53,6 +54,7 @@ struct Tailer::Impl {
   }
 
   FileSystem& files;
+  ContentProbe probe;
   std::vector<WatchRoot> roots;
   TailLimits limits;
   PatienceClock clock;

@@ -94,6 +94,7 @@ struct TrackedFile {
     std::int64_t modified_ns = 0;
     bool touched = false;  // changed since it was last read
     bool gzip = false;     // its first bytes say so; not known after a restart
+    bool foreign = false;  // it was read at once, and showed nothing of ours, if that was asked
     // What to compare with `read` before reading on. After a restart: the beginning, or everything
     // if the identity is in doubt.
     enum class Doubt : std::uint8_t { none, beginning, all };

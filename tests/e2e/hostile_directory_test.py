@@ -11,6 +11,7 @@ import harness
 
 ODD_NAMES = [b"new\nline.jsonl", b"\x1b[31mred.jsonl", b"quote\"back\\slash.jsonl", b"\xff\xfe.jsonl",
              b"n" * 249 + b".jsonl"]
+FOREIGN_SECONDS = 30  # files that nobody wrote to make room only after a minute
 LOG_LINES_PER_ODD_PATH = 1
 
 
@@ -99,6 +100,22 @@ class HostileDirectoryTest(harness.JobTest):
                 pass
         status, _ = self.check_good_job("--config.file=" + config)
         self.assertEqual(status["limits"]["files_dropped"], 0)
+
+    def test_a_job_that_comes_to_more_foreign_files_than_there_is_room_for(self):  # catalogue 98
+        config = os.path.join(os.path.dirname(self.directory), "trainwatch.yaml")
+        with open(config, "w") as file:
+            file.write("tail: {max_files: 500}\n")
+        for number in range(1000):
+            with open(self.path("%04d.json" % number), "w") as file:
+                file.write('{"image": %d, "boxes": [[1, 2, 3, 4]], "label": "cat"}\n' % number)
+        with harness.Trainwatch(self.directory, "--config.file=" + config) as trainwatch:
+            shutil.copytree(harness.JOB, self.path("later"), ignore=shutil.ignore_patterns("*.py"))
+
+            def rules():
+                alerts = trainwatch.json("/api/v1/alerts?after=0")["alerts"]
+                return {alert["rule"] for alert in alerts if not alert["rule"].startswith("_self/")}
+            expected = {alert["rule"] for alert in harness.replay(self.path("later"))}
+            harness.wait_for(lambda: rules() == expected, "the alerts of the job", FOREIGN_SECONDS)
 
 
 if __name__ == "__main__":

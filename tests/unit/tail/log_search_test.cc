@@ -11,6 +11,7 @@ using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::Not;
+using ::testing::SizeIs;
 using ::testing::UnorderedElementsAre;
 
 class StepLook final : public ContentLook {
@@ -292,6 +293,20 @@ TEST_F(LogSearchTest, AFileThatIsBegunAnewIsLookedAtAnew) {
   fs.truncate("/r/train.log", 0);
   fs.append("/r/train.log", records(1, 5, 9));
   EXPECT_THAT(opened(3), ElementsAre("train.log"));
+}
+
+// Catalogue 98.
+TEST_F(LogSearchTest, FilesThatShowNothingOfOursMakeRoomFirst) {
+  for (int i = 0; i < 4; ++i) fs.create("/r/job/" + std::to_string(i) + ".json", records(1, 5));
+  for (int i = 0; i < 6; ++i) fs.create("/r/set/" + std::to_string(i) + ".json", "a picture\n");
+  search({.max_files = 8, .idle = std::chrono::minutes(1)});
+  EXPECT_THAT(opened(), SizeIs(8));
+  EXPECT_EQ(tailer->files_dropped(), 2U);
+  EXPECT_THAT(opened(6), ElementsAre("4.json", "5.json")) << "after TailLimits::linger";
+  for (int i = 0; i < 2; ++i) fs.create("/r/later" + std::to_string(i) + ".json", records(1, 5));
+  EXPECT_THAT(opened(), ElementsAre("later0.json", "later1.json"));
+  fs.append("/r/job/0.json", records(6, 7));
+  EXPECT_THAT(after(1), ElementsAre("data 0.json")) << "what shows something keeps its place";
 }
 
 TEST_F(LogSearchTest, AFileThatCannotBeOpened) {
