@@ -23,13 +23,15 @@ class TensorCollections {
  public:
   static constexpr std::size_t kMaxFile = std::size_t{4} << 20U;
   static constexpr std::size_t kMaxCollections = 256;
+  // Bytes of all patterns together, once they are compiled.
+  static constexpr std::size_t kMaxPatterns = std::size_t{16} << 20U;
 
   TensorCollections();
   ~TensorCollections();
   TensorCollections(TensorCollections&&) noexcept;
   TensorCollections& operator=(TensorCollections&&) noexcept;
 
-  // Python has patterns that RE2 does not know: they match nothing.
+  // Python has patterns that RE2 does not know, and others have no room: they match nothing.
   struct Refused {
     std::string collection;
     std::string pattern;
@@ -39,6 +41,8 @@ class TensorCollections {
   // Fails if it is no such file. Collections above kMaxCollections are left out.
   static Result<TensorCollections> parse(std::string_view json);
 
+  // About how much memory they take.
+  std::size_t bytes() const { return bytes_; }
   std::int64_t num_workers() const { return num_workers_; }  // 0: it does not say
   const std::vector<Refused>& refused() const { return refused_; }
   // Calls `use` with the name of each collection.
@@ -67,7 +71,11 @@ class TensorCollections {
     bool has(std::string_view tensor) const;
   };
 
+  void add_pattern(Collection& collection, std::string_view text);
+
   std::vector<Collection> all_;
+  std::size_t bytes_ = 0;
+  std::size_t pattern_bytes_ = 0;
   std::int64_t num_workers_ = 0;
   std::vector<Refused> refused_;
 };

@@ -307,20 +307,24 @@ Rejection TensorEventReader::complete_numbers() {
   if (!elements) return RejectReason::type;
   if (stored_ == Stored::elements && !has_shape_ && found_ != 1)
     shape_ = {static_cast<std::int64_t>(found_)};
-  if (stored_ == Stored::elements && has_shape_ && found_ != *elements) return RejectReason::type;
+  // TensorFlow leaves out a last value that repeats; of a content it leaves one at least.
+  const bool repeats = found_ > 0 && found_ < *elements;
+  const bool one = repeats && found_ == 1;
+  if (stored_ == Stored::elements && has_shape_ && found_ != *elements && !one)
+    return RejectReason::type;
   if (stored_ == Stored::nothing) {
     if (*elements != 0 || !has_shape_) return RejectReason::type;
     has_numbers_ = wants(0);
     numbers_.begin(type_, 0, false);
   }
-  if (stored_ == Stored::numbers && found_ != *elements) {
-    // TensorFlow leaves out a last value that repeats.
-    if (found_ > *elements || *elements != expected_ || *elements > Tensor::kMostValues)
-      return RejectReason::type;
-    const auto bytes = std::bit_cast<std::array<char, sizeof last_>>(last_);
-    for (; has_numbers_ && found_ < *elements; ++found_) numbers_.add({bytes.data(), bytes.size()});
+  const bool announced = repeats && *elements == expected_;
+  if (stored_ == Stored::numbers && found_ != *elements && !announced) return RejectReason::type;
+  if (!has_numbers_) return std::nullopt;
+  numbers_.finish();
+  if (repeats) {
+    const bool numbers = stored_ == Stored::numbers;
+    numbers_.repeat(numbers ? last_ : numbers_.sample().front(), *elements);
   }
-  if (has_numbers_) numbers_.finish();
   return std::nullopt;
 }
 

@@ -48,6 +48,26 @@ void TensorAccumulator::finish() {
   left_ = 0;
 }
 
+void TensorAccumulator::repeat(double value, std::uint64_t count) {
+  BlockFigures same;
+  same.count = count - figures_.count;
+  same.nans = std::isnan(value) ? same.count : 0;
+  same.infinities = std::isinf(value) ? same.count : 0;
+  if (same.finite() > 0) {
+    same.zeros = value == 0 ? same.count : 0;
+    same.min = same.max = same.mean = value;
+    same.abs_mean = std::abs(value);
+  }
+  figures_.join(same);
+  sample_.resize(std::min<std::uint64_t>(count, Tensor::kMostSamples), value);
+  keep_ = keep_ && count <= Tensor::kMostValues;
+  if (keep_) {
+    values_.resize(count, value);
+  } else {
+    values_.clear();
+  }
+}
+
 template <class Element>
 void TensorAccumulator::block(std::string_view bytes) {
   using Stored = typename Element::Stored;

@@ -30,6 +30,8 @@ class TensorAccumulator {
   void add(std::string_view bytes);
   // No more will come: fewer may have come than were announced.
   void finish();
+  // After finish(): the elements up to `count` in all have this value.
+  void repeat(double value, std::uint64_t count);
 
   // After finish(). Saturated: figures of numbers near the largest double stay finite.
   TensorStatistics statistics() const;

@@ -124,6 +124,17 @@ TEST(TrialEvents, NumbersInFieldsOfTheirTypes) {
               ElementsAre(HasSubstr(" [] 1 0 0 0 min=-0x1p+1 ")));
 }
 
+// However often the last one repeats, and whether it is a number.
+TEST(TrialEvents, OneValueThatRepeats) {
+  const auto shape = tensor_shape({1 << 20, 1 << 10});
+  EXPECT_THAT(decode(kPath, record("a", 1, shape + content_of<float>({NAN}))).events,
+              ElementsAre(HasSubstr(" [1048576,1024,] 1073741824 1073741824 0 0 ")));
+  std::string floats;
+  protozero::pbf_writer{floats}.add_float(5, 2.5F);
+  EXPECT_THAT(decode(kPath, record("a", 1, shape + floats)).events,
+              ElementsAre(HasSubstr(" 1073741824 0 0 0 min=0x1.4p+1 max=0x1.4p+1 mean=0x1.4p+1 ")));
+}
+
 TEST(TrialEvents, WhatHasNoNumbersIsPassedOver) {
   for (const int type : {7, 8, 18, 20, 99}) {
     const Outcome read = decode(kPath, record("t", type, tensor_content("12345678")));
