@@ -36,7 +36,7 @@ HttpResponse answer_analysis(const AnalysisHost& host, const AnalysisQuery& quer
   }
   const JobChoice chosen = choose_job(jobs, query.job);
   if (chosen.refused != 0) return error_response(chosen.refused);
-  if (host.stopped().contains(query.name)) {
+  if (host.is_stopped(query.name, chosen.job)) {
     return error_response(503, query.name +
                                    " was stopped, as it takes too much memory; 'trainwatch "
                                    "analyze --what=" +

@@ -28,7 +28,8 @@ AnalysisHost::Job& AnalysisHost::make(SubjectId key) {
   auto job = std::make_unique<Job>();
   job->subject = key;
   for (const AnalysisSpec* spec : analyses_) {
-    const bool runs = !stopped_.contains(spec->name);
+    const auto stopped = stopped_.find(spec->name);
+    const bool runs = stopped == stopped_.end() || !stopped->second.contains(key);
     job->instances.push_back(runs ? spec->make(interner_, options_) : nullptr);
   }
   job->bytes.resize(analyses_.size());
@@ -91,7 +92,7 @@ const Analysis* AnalysisHost::find(std::string_view name, std::string_view job) 
 std::optional<Figures> AnalysisHost::result(std::string_view name, std::string_view job) const {
   const auto wanted = std::find_if(analyses_.begin(), analyses_.end(),
                                    [name](const auto* spec) { return spec->name == name; });
-  if (wanted == analyses_.end() || stopped_.contains(name)) return std::nullopt;
+  if (wanted == analyses_.end() || is_stopped(name, job)) return std::nullopt;
   const Analysis* const known = find(name, job);
   return known != nullptr ? known->figures() : (*wanted)->make(interner_, options_)->figures();
 }
@@ -120,8 +121,9 @@ std::size_t AnalysisHost::save_whole(StateRows& rows, bool all) {
   stop_largest(rows);
   if (stopped_.empty()) return bytes;
   rows.put(std::string(kStopped), [this](StateIo& io) {
-    std::vector<std::string> names(stopped_.begin(), stopped_.end());
-    io(names);
+    std::map<std::string, std::vector<SubjectId>> jobs;
+    for (const auto& [name, of] : stopped_) jobs[name].assign(of.begin(), of.end());
+    io(jobs);
   });
   return bytes;
 }
@@ -139,26 +141,42 @@ void AnalysisHost::stop_largest(StateRows& rows) {
   while (true) {
     const auto largest = std::ranges::max_element(bytes);
     if (largest == bytes.end() || (*largest <= kMostBytes && all <= kMostBytesOfAll)) return;
-    all -= *largest;
-    *largest = 0;
-    stop(static_cast<std::size_t>(largest - bytes.begin()), rows);
+    const auto analysis = static_cast<std::size_t>(largest - bytes.begin());
+    Job& job = **std::ranges::max_element(
+        jobs_, {}, [analysis](const auto& each) { return each->bytes[analysis]; });
+    all -= job.bytes[analysis];
+    *largest -= job.bytes[analysis];
+    stop(job, analysis, rows);
   }
 }
 
-void AnalysisHost::stop(std::size_t analysis, StateRows& rows) {
-  stopped_.emplace(analyses_[analysis]->name);
-  for (const auto& job : jobs_) {
-    job->instances[analysis] = nullptr;
-    job->bytes[analysis] = 0;
-    rows.remove(row_of(*job, analysis));
-  }
+void AnalysisHost::stop(Job& job, std::size_t analysis, StateRows& rows) {
+  stopped_[std::string(analyses_[analysis]->name)].insert(job.subject);
+  job.instances[analysis] = nullptr;
+  job.bytes[analysis] = 0;
+  rows.remove(row_of(job, analysis));
+}
+
+std::vector<std::string> AnalysisHost::stopped() const {
+  std::vector<std::string> names;
+  for (const auto& [name, jobs] : stopped_) names.push_back(name);
+  return names;
+}
+
+bool AnalysisHost::is_stopped(std::string_view name, std::string_view job) const {
+  const auto stopped = stopped_.find(name);
+  return stopped != stopped_.end() && std::ranges::any_of(stopped->second, [&](SubjectId subject) {
+           return interner_.subjects[subject].job == job;
+         });
 }
 
 void AnalysisHost::load_stopped(const SavedState& saved) {
-  std::vector<std::string> names;
-  load_row(saved, kStopped, [&](StateIo& io) { io(names); });
+  std::map<std::string, std::vector<SubjectId>> jobs;
+  load_row(saved, kStopped, [&](StateIo& io) { io(jobs); });
   for (const AnalysisSpec* const spec : analyses_) {
-    if (std::ranges::find(names, spec->name) != names.end()) stopped_.emplace(spec->name);
+    const auto found = jobs.find(std::string(spec->name));
+    if (found == jobs.end() || found->second.empty()) continue;
+    stopped_[found->first] = {found->second.begin(), found->second.end()};
   }
 }
 

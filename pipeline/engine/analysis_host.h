@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -62,15 +63,17 @@ class AnalysisHost {
   std::optional<Figures> result(std::string_view name, std::string_view job) const;
 
   // Puts the events since the last call, or the instances of jobs that had any; `all`: every
-  // instance. An analysis whose state takes more than kMostBytes, or the largest while all of them
-  // take more than kMostBytesOfAll, is stopped.
+  // instance. Of an analysis whose states take more than kMostBytes, or of the largest while all of
+  // them take more than kMostBytesOfAll, the instance of the job that needs most is stopped.
   void save(StateRows& rows, bool all);
   // Of saved state; in memory it may take twice as much.
   static constexpr std::size_t kMostBytes = std::size_t{8} << 20U;
   static constexpr std::size_t kMostBytesOfAll = std::size_t{24} << 20U;
 
-  // Those that took too much memory. They have no results any more, also after a restart.
-  const std::set<std::string, std::less<>>& stopped() const { return stopped_; }
+  // The names of those that took too much memory for a job, and whether one did for this job. It
+  // has no results of that job any more, also after a restart.
+  std::vector<std::string> stopped() const;
+  bool is_stopped(std::string_view name, std::string_view job) const;
   // An instance whose row is damaged or missing starts over and covers the events from then on.
   void load(const SavedState& saved);
 
@@ -78,7 +81,7 @@ class AnalysisHost {
   struct Job {
     SubjectId subject = SubjectId::none;
     bool changed = false;  // since its whole state was last stored
-    // In the order of analyses_; null: it was stopped.
+    // In the order of analyses_; null: it was stopped for this job.
     std::vector<std::unique_ptr<Analysis>> instances{};
     std::vector<std::size_t> bytes{};  // of their states, when these were last put
   };
@@ -116,7 +119,7 @@ class AnalysisHost {
   Job& make(SubjectId key);
   std::size_t save_whole(StateRows& rows, bool all);  // bytes
   void stop_largest(StateRows& rows);
-  void stop(std::size_t analysis, StateRows& rows);
+  void stop(Job& job, std::size_t analysis, StateRows& rows);
   std::string row_of(const Job& job, std::size_t analysis) const;
   void load_stopped(const SavedState& saved);
   void forget_jobs();
@@ -127,7 +130,7 @@ class AnalysisHost {
   TimeRange range_;
   AnalysisOptions options_;
   EventJournal journal_;
-  std::set<std::string, std::less<>> stopped_;  // names
+  std::map<std::string, std::set<SubjectId>, std::less<>> stopped_;  // by name: of which jobs
   std::vector<std::unique_ptr<Job>> jobs_;
   std::vector<Job*> by_subject_;
   std::vector<Job*> by_series_;

@@ -264,8 +264,7 @@ TEST_F(AnalysisHostTest, AnAnalysisThatTakesTooMuchMemoryIsStopped) {
   const AnalysisList both = {find_analysis("metrics_histogram"), find_analysis("job_statistics")};
   AnalysisHost host(both, interner_);
   StoredRows store;
-  const auto sample = [&](int number) {
-    const SubjectId node = interner_.subjects.intern({"a", "algo-1", kNoRank, ""}).value();
+  const auto sample_of = [&](SubjectId node, int number) {
     const Symbol name = interner_.symbols.intern("cpu" + std::to_string(number));
     Sample made;
     made.at = Time{std::chrono::seconds(number)};
@@ -275,17 +274,25 @@ TEST_F(AnalysisHostTest, AnAnalysisThatTakesTooMuchMemoryIsStopped) {
     made.value = 50;
     push(host, made);
   };
+  const auto sample = [&](int number) {
+    sample_of(interner_.subjects.intern({"a", "algo-1", kNoRank, ""}).value(), number);
+  };
   const auto save = [&] {
     StateRows rows;
     host.save(rows, true);
     keep(rows, store);
   };
+  const SubjectId other = interner_.subjects.intern({"b", "algo-1", kNoRank, ""}).value();
+  sample_of(other, 0);
   for (int number = 0; host.stopped().empty() && number < 30'000; ++number) {
     sample(number);
     if (number % 1000 == 0) save();
   }
   EXPECT_THAT(host.stopped(), testing::ElementsAre("metrics_histogram"));
   EXPECT_EQ(result(host, "metrics_histogram", "a"), "");
+  EXPECT_TRUE(host.is_stopped("metrics_histogram", "a"));
+  EXPECT_FALSE(host.is_stopped("metrics_histogram", "b"));
+  EXPECT_NE(result(host, "metrics_histogram", "b"), "") << "another job keeps it";
   EXPECT_NE(result(host, "job_statistics", "a"), "");
   sample(30'000);
   save();
@@ -297,6 +304,7 @@ TEST_F(AnalysisHostTest, AnAnalysisThatTakesTooMuchMemoryIsStopped) {
   after.load(store);
   EXPECT_THAT(after.stopped(), testing::ElementsAre("metrics_histogram"));
   EXPECT_EQ(result(after, "metrics_histogram", "a"), "");
+  EXPECT_EQ(result(after, "metrics_histogram", "b"), result(host, "metrics_histogram", "b"));
   EXPECT_EQ(result(after, "job_statistics", "a"), result(host, "job_statistics", "a"));
 }
 
