@@ -31,6 +31,8 @@ using SteadyClock = std::chrono::steady_clock;
 
 constexpr auto kEvery = std::chrono::seconds(1);
 constexpr int kNewWritersEvery = 10;  // seconds
+// Service managers give up on who takes longer, and a compressed file may hold any amount.
+constexpr auto kLongestToReady = std::chrono::seconds(20);
 // Alerts that wait for a failing store. With more, reading stops: the files keep the rest.
 constexpr std::size_t kMostWaiting = 10'000;
 
@@ -265,7 +267,9 @@ struct EngineThread::Impl {
   std::vector<SelfCondition> conditions;  // that hold now
   std::vector<SelfCondition> notifying;   // the net thread's
   std::string state_lost;                 // at the start; empty: no
-  Time reported = clock.awake();          // the last report of the reader
+  SteadyClock::time_point made = SteadyClock::now();
+  Time reported = clock.awake();  // the last report of the reader
+  bool caught_up_once = false;    // with what was there at the start
   CommitPace pace;
   ShowPace show_pace;
   std::ptrdiff_t withheld = 0;  // chunks taken while too many alerts wait
@@ -317,8 +321,11 @@ void EngineThread::pass_done(TailReport report) {
     if (report.same_files) report.files = std::move(impl.report.files);
     impl.report = std::move(report);
     impl.reported = impl.clock.awake();
-    if (!impl.report.complete || std::exchange(impl.header.ready, true)) return;
-    impl.caught_up();
+    const bool caught_up = impl.report.complete && !std::exchange(impl.caught_up_once, true);
+    const bool late = SteadyClock::now() - impl.made >= kLongestToReady;
+    if (!caught_up && (!late || impl.header.ready)) return;
+    impl.header.ready = true;
+    caught_up ? impl.caught_up() : impl.commit_and_show();
   });
 }
 
