@@ -73,6 +73,8 @@ OfflineRun::OfflineRun(const OfflineOptions& options, std::ostream& err)
 std::unique_ptr<Ingest> OfflineRun::read_into(Engine& engine,
                                               const std::function<void()>& read) const {
   IngestOptions input = replay_input(options_.paths, *config_);
+  constexpr std::size_t kWithHostEvents = 4;  // of which there may be as many rows as of all else
+  if (engine.analyses().wants_host_events()) input.decode_bytes *= kWithHostEvents;
   std::vector<WatchRoot> roots = input.roots;
   ContentProbe probe = log_probe(input);
   auto ingest = std::make_unique<Ingest>(engine, std::move(input));

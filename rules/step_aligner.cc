@@ -47,13 +47,13 @@ std::vector<JobStep> StepAligner::add(const CycleSummary& cycle) {
     }
     newest_[cycle.subject] = step.number;
     put({cycle.subject, step});
+    while (pending_size_ > kMostPending) append(complete, take(pending_.begin()->first));
   }
   std::optional<std::int64_t> last;
   for (const auto& [number, ranks] : pending_) {
     if (world_size_ > 0 && std::cmp_greater_equal(ranks.ranks.size(), world_size_)) last = number;
   }
   if (last) append(complete, take(*last));
-  while (pending_size_ > kMostPending) append(complete, take(pending_.begin()->first));
   return complete;
 }
 

@@ -30,9 +30,7 @@ class TimeSlices {
   explicit TimeSlices(Nanos width)
       : width_(width),
         slice_(std::max(width / static_cast<std::int64_t>(kMost - 1),
-                        Nanos{std::chrono::milliseconds(500)})) {
-    slices_.reserve(kRoom);
-  }
+                        Nanos{std::chrono::milliseconds(500)})) {}
 
   // The slice that `at` belongs to. If that is a new one, `leaves(slice)` sees each slice that it
   // pushes out of the window. Invalidates what a call before returned.

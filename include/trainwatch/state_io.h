@@ -34,6 +34,12 @@ namespace trainwatch {
 class StateIo {
  public:
   static StateIo saving() { return StateIo{false, {}}; }
+  // Saves nothing, and counts what it would be, with about the memory that containers add.
+  static StateIo counting() {
+    StateIo io{false, {}};
+    io.counting_ = true;
+    return io;
+  }
   // `bytes` and `ids` must outlive the object. Null: every id is what it was.
   static StateIo loading(std::string_view bytes, SavedIds* ids = nullptr) {
     StateIo io{true, bytes};
@@ -51,6 +57,8 @@ class StateIo {
     out_.resize(std::exchange(written_, 0));
     return std::move(out_);
   }
+  // Bytes.
+  std::size_t counted() const { return counted_; }
   // What was saved so far; valid until more is.
   std::string_view saved() const { return std::string_view(out_).substr(0, written_); }
   // Saves another state into the memory of the last one, whose bytes are lost.
@@ -142,6 +150,7 @@ class StateIo {
   template <class K, class V>
   void operator()(std::map<K, V>& field) {
     const std::uint32_t n = length(field.size(), 1);
+    if (counting_) counted_ += n * (sizeof(std::pair<const K, V>) + kOfNode);
     if (!loading_) {
       for (auto& [key, value] : field) {
         K copy = key;
@@ -187,6 +196,8 @@ class StateIo {
   }
 
  private:
+  static constexpr std::size_t kOfNode = 32;  // of a map
+
   StateIo(bool loading, std::string_view in) : loading_(loading), in_(in) {}
 
   // A number, or what is made of one: an enumeration, a duration, a time.
@@ -227,13 +238,21 @@ class StateIo {
     write(&field, sizeof field);
   }
   [[gnu::always_inline]] void write(const void* data, std::size_t size) {
-    if (size > out_.size() - written_) make_room(size);
+    if (size > out_.size() - written_ && !make_room(size)) return;
     std::memcpy(out_.data() + written_, data, size);
     written_ += size;
   }
-  [[gnu::noinline]] void make_room(std::size_t size) {
+  // False: it is only counted.
+  [[gnu::noinline]] bool make_room(std::size_t size) {
+    if (counting_) {
+      counted_ += size;
+      return false;
+    }
     constexpr std::size_t kLeast = 256;
-    out_.resize(std::max({2 * out_.size(), written_ + size, kLeast}));
+    constexpr std::size_t kMuch = std::size_t{1} << 20U;
+    const std::size_t more = out_.size() < kMuch ? out_.size() : out_.size() / 4;
+    out_.resize(std::max({out_.size() + more, written_ + size, kLeast}));
+    return true;
   }
   void raw(void* data, std::size_t size) {
     if (!loading_) {
@@ -256,6 +275,7 @@ class StateIo {
   template <class C>
   void sequence(C& field) {
     const std::uint32_t n = length(field.size(), 1);
+    if (counting_) counted_ += n * sizeof(typename C::value_type);
     if (!loading_) {
       for (auto& element : field) (*this)(element);
       return;
@@ -276,6 +296,8 @@ class StateIo {
   std::string_view in_;
   std::string out_;  // the first written_ bytes of it
   std::size_t written_ = 0;
+  bool counting_ = false;
+  std::size_t counted_ = 0;
 };
 
 }  // namespace trainwatch

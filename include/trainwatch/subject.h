@@ -70,6 +70,8 @@ enum class SubjectId : std::uint32_t { none = 0 };
 class SubjectTable {
  public:
   static constexpr std::size_t kLongestName = 256;  // bytes
+  // Of all names: each is kept in several places, and all of them are saved at once.
+  static constexpr std::size_t kMostBytes = std::size_t{8} << 20U;
 
   // In three eighths of it, what one folder gets, there is room for 10,000 ranks on as many GPUs of
   // 1,250 to 10,000 nodes.
@@ -85,7 +87,8 @@ class SubjectTable {
       if (const Subject key = project(subject, scope); key != subject && !intern(key))
         return std::nullopt;
     }
-    if (!shares_.may_take({1}, {subjects_.size()}, {max_subjects_})) {
+    const Room used{subjects_.size(), bytes_};
+    if (!shares_.may_take({1, bytes_of(subject)}, used, {max_subjects_, kMostBytes})) {
       shares_.refuse();
       return std::nullopt;
     }
@@ -126,15 +129,20 @@ class SubjectTable {
   // Ids keep their numbers: other saved state refers to them.
   void state(StateIo& io) {
     io(subjects_);
-    shares_.state(io, subjects_.size());
+    shares_.state(io, subjects_.size(), [this](std::size_t i) { return bytes_of(subjects_[i]); });
     if (!io.is_loading()) return;
     ids_.clear();
+    bytes_ = 0;
     for (std::size_t i = 0; i < subjects_.size(); ++i) {
+      bytes_ += bytes_of(subjects_[i]);
       ids_.emplace(subjects_[i], static_cast<SubjectId>(i));
     }
   }
 
  private:
+  static std::size_t bytes_of(const Subject& subject) {
+    return subject.job.size() + subject.node.size() + subject.gpu.size();
+  }
   static Subject with_valid_names(const Subject& subject) {
     Subject valid = subject;
     for (std::string* name : {&valid.job, &valid.node, &valid.gpu}) {
@@ -145,13 +153,15 @@ class SubjectTable {
   }
   SubjectId add(const Subject& subject, Holder holder) {
     subjects_.push_back(subject);
-    shares_.add(holder);
+    bytes_ += bytes_of(subject);
+    shares_.add(holder, bytes_of(subject));
     const auto id = static_cast<SubjectId>(subjects_.size() - 1);
     ids_.emplace(subject, id);
     return id;
   }
 
   std::size_t max_subjects_;
+  std::size_t bytes_ = 0;  // of all names
   Shares shares_;
   std::deque<Subject> subjects_;
   std::map<Subject, SubjectId> ids_;

@@ -66,6 +66,9 @@ class ConstantParts {
   void clear() {
     text_.clear();
   }
+  std::size_t bytes() const {
+    return text_.capacity();
+  }
 
  private:
   std::string text_;

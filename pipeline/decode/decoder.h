@@ -24,6 +24,7 @@ class RunNaming;
 class RunNoteSink;
 class TensorSink;
 class DeclaredFormats;
+class LiteralSearches;
 
 // Why a record was rejected; nullopt: it is good.
 using Rejection = std::optional<RejectReason>;
@@ -54,6 +55,7 @@ struct FileContext {
   RunNoteSink* run_notes = nullptr;           // null: nobody takes notes about runs
   const DeclaredFormats* declared = nullptr;  // null: the presets
   RunNaming* naming = nullptr;                // null: paths alone tell runs apart
+  LiteralSearches* searches = nullptr;        // null: nothing is shared with other files
 
   // The job of the run that the file calls by this name; `job` where a name says nothing.
   std::string job_of(std::string_view run) const;
@@ -96,6 +98,8 @@ class Decoder {
   virtual bool mid_record() const = 0;
 
   virtual void state(StateIo& io) = 0;
+  // Bytes that contents make it hold and that are not in its state.
+  virtual std::size_t unsaved_bytes() const { return 0; }
 
   // The decoder holds more than its state does, and a load has lost it: the file must be read from
   // its beginning again. None of it has been emitted.

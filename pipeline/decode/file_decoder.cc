@@ -334,6 +334,14 @@ bool FileDecoder::may_continue_from(FileId plain) const {
   return impl_->prefix.may_repeat(plain);
 }
 
+std::size_t FileDecoder::held() {
+  StateIo io = StateIo::counting();
+  state(io);
+  std::size_t held = 2 * io.counted();
+  if (impl_->decoder != nullptr) held += impl_->decoder->unsaved_bytes();
+  return held;
+}
+
 void FileDecoder::state(StateIo& io) {
   Impl& impl = *impl_;
   std::string format(impl.format->name);

@@ -11,7 +11,7 @@
 namespace trainwatch {
 namespace {
 
-constexpr std::size_t kBufferBytes = std::size_t{128} << 10U;  // fits the second level cache
+constexpr std::size_t kBufferBytes = std::size_t{64} << 10U;  // fits the second level cache
 constexpr std::string_view kMemberMagic = "\x1f\x8b";
 constexpr std::size_t kOutputBytes = std::size_t{64} << 10U;
 
@@ -29,7 +29,10 @@ std::string_view InflateStream::pull() {
       std::size_t produced = 0;
       const bool alive = inflate_into_buffer(input_, produced);
       if (produced > 0) return {buffer_.data(), produced};
-      if (alive && (input_.empty() || input_.size() == left)) return {};
+      if (alive && (input_.empty() || input_.size() == left)) {
+        buffer_ = std::vector<char>();
+        return {};
+      }
     } else if (input_.empty()) {
       release_memory();
       return {};
@@ -43,9 +46,7 @@ std::string_view InflateStream::pull() {
 }
 
 void InflateStream::take_memory() {
-  if (inflater_ != nullptr) return;
-  inflater_ = make_();
-  buffer_.resize(kBufferBytes);
+  if (inflater_ == nullptr) inflater_ = make_();
 }
 
 void InflateStream::release_memory() {
@@ -55,6 +56,7 @@ void InflateStream::release_memory() {
 
 bool InflateStream::inflate_into_buffer(std::string_view& input, std::size_t& produced) {
   take_memory();
+  buffer_.resize(kBufferBytes);
   switch (inflater_->inflate(input, buffer_, produced)) {
     case MemberInflater::Outcome::more:
       return true;

@@ -59,7 +59,7 @@ class InflateStream {
   std::string_view input_;
   MakeInflater make_;
   std::unique_ptr<MemberInflater> inflater_;  // null unless inside a member
-  std::vector<char> buffer_;                  // empty with it
+  std::vector<char> buffer_;                  // empty unless there is something to inflate
 };
 
 // Writes one gzip member.

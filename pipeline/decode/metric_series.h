@@ -37,6 +37,8 @@ class MetricSeries {
   explicit MetricSeries(const FileContext& context) : context_(context) {}
 
   Rejection read(const Tokens& tokens, Series& series);
+  // About how much memory it takes.
+  std::size_t memory() const { return subjects_.size() * 64; }
 
  private:
   // nullopt: there is no room for it.

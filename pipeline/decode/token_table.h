@@ -48,6 +48,10 @@ class TokenTable {
   }
   // Of all tokens.
   std::size_t bytes() const { return bytes_; }
+  // About how much memory it takes.
+  std::size_t memory() const {
+    return bytes_ + entries_.size() * (sizeof(Entry) + 16) + slots_.size() * sizeof(Slot);
+  }
   void clear() {
     entries_.clear();
     slots_.clear();

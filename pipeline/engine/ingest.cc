@@ -40,6 +40,7 @@ Ingest::Ingest(Engine& engine, IngestOptions options)
     : engine_(engine),
       options_(std::move(options)),
       contexts_(options_.contexts),
+      memory_(options_.decode_bytes),
       filter_(options_.time) {
   engine_.interner().set_limits(options_.names);
 }
@@ -51,23 +52,25 @@ FileContext Ingest::context_of(FileId id, const File& file) {
   static const WatchRoot kNone;
   const WatchRoot* const found = root_of(known.path, options_.roots);
   const WatchRoot& root = found == nullptr ? kNone : *found;
-  FileContext context{id,
-                      known.lane,
-                      known.path,
-                      job_of_file(file),
-                      root.rank,
-                      engine_.interner(),
-                      *this,
-                      options_.list_directory,
-                      this,
-                      root.default_node,
-                      root.default_rank,
-                      {},
-                      this,
-                      this,
-                      options_.read_file,
-                      this};
+  FileContext context{
+      id,
+      known.lane,
+      known.path,
+      job_of_file(file),
+      root.rank,
+      engine_.interner(),
+      *this,
+      options_.list_directory,
+      this,
+      root.default_node,
+      root.default_rank,
+      {},
+      this,
+      this,
+      [this](const std::string& path, std::size_t most) { return read_file(path, most); },
+      this};
   context.naming = this;
+  context.searches = &searches_;
   return context;
 }
 
@@ -163,9 +166,18 @@ void Ingest::data(FileId id, const AppendedBytes& appended) {
 void Ingest::grown_unknown(FileId id, File& file, std::uint64_t offset, std::string_view bytes,
                            Time written) {
   const Format* const format = find_format(format_catalog(options_.declared.get()), file.format);
-  if (format == nullptr || !format->lines) {
+  const bool inside = file.inflated.offset() > 0;  // of a compressed stream
+  if (format == nullptr || !format->lines || inside) {
     sources_[file.known.source].skipped += bytes.size();
     return reject(id, RejectReason::cardinality, bytes);
+  }
+  if (file.within_line) {
+    const std::size_t rest = std::min(bytes.find('\n'), bytes.size() - 1) + 1;
+    file.within_line = bytes[rest - 1] != '\n';
+    sources_[file.known.source].skipped += rest;
+    bytes.remove_prefix(rest);
+    if (bytes.empty()) return;
+    offset += rest;
   }
   forget_decoder(id, file);
   file.decoder = make_decoder(id, file);
@@ -203,10 +215,52 @@ void Ingest::feed(FileId id, File& file, std::string_view bytes) {
     const bool plain = file.decoder->is_plain();
     const std::string_view part = bytes.substr(0, plain ? bytes.size() : kCompressedBytes);
     bytes.remove_prefix(part.size());
+    const std::uint64_t inflated = file.decoder->inflated().offset();
     file.decoder->feed(part, batch_);
     if (bytes.empty() && file.decoder->complete()) file.decoder->finish(batch_);
     deliver(id, file);
-  } while (!bytes.empty());
+    // What an inflater takes, and a decoder of which nothing is known, does not depend on what was
+    // fed.
+    if (bytes.empty() && !(plain && memory_.knows(id))) {
+      memory_.measured(id, file.decoder->held());
+    } else {
+      memory_.fed(id, part.size() + file.decoder->inflated().offset() - inflated);
+    }
+    limit_memory();
+  } while (!bytes.empty() && file.decoder != nullptr);
+  if (file.decoder == nullptr) sources_[file.known.source].skipped += bytes.size();
+}
+
+// What is in it may be held by the decoder that asks for it.
+std::optional<std::string> Ingest::read_file(const std::string& path, std::size_t most) {
+  std::optional<std::string> text;
+  if (options_.read_file) text = options_.read_file(path, most);
+  if (text) memory_.fed(decoding_, text->size());
+  return text;
+}
+
+// Whoever holds most gives up: what others hold is not the more for it.
+void Ingest::limit_memory() {
+  while (memory_.full()) {
+    const FileId id = memory_.largest();
+    if (memory_.is_measured(id)) {
+      give_up(id, changing(id));
+    } else {
+      memory_.measured(id, files_.at(id).decoder->held());
+    }
+  }
+}
+
+// Ends the contents of the file here. Lines that follow are read by a new decoder.
+void Ingest::give_up(FileId id, File& file) {
+  const FileId before = decoding_;
+  finish(id, file);
+  contexts_.drop(id);
+  file.within_line = !file.read.tail().ends_with('\n');
+  ++file.left_out;
+  ++sources_[file.known.source].left_out;
+  reject(id, RejectReason::cardinality, "more than all files may make trainwatch hold");
+  begin_decoding(before, files_.at(before));
 }
 
 void Ingest::deliver(FileId id, File& file) {
@@ -345,11 +399,13 @@ void Ingest::finish(FileId id, File& file) {
   file.inflated = file.decoder->inflated();
   file.inflated.shrink();
   file.decoder.reset();  // freeing its buffers is worth more than a quick resumption
+  memory_.forget(id);
   file.definitions = 0;
 }
 
 void Ingest::forget_decoder(FileId id, File& file) {
   file.decoder.reset();
+  memory_.forget(id);
   contexts_.drop(id);
   file.decoder_begins = 0;
   file.decoder_records = 0;

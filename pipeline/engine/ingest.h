@@ -17,9 +17,11 @@
 #include <string>
 #include <vector>
 
+#include "pipeline/decode/declared/literal_search.h"
 #include "pipeline/decode/file_decoder.h"
 #include "pipeline/decode/flight_recorder/flight_dump.h"
 #include "pipeline/decode/run_naming.h"
+#include "pipeline/engine/decode_memory.h"
 #include "pipeline/engine/decode_watch.h"
 #include "pipeline/engine/decoder_contexts.h"
 #include "pipeline/engine/engine.h"
@@ -43,6 +45,7 @@ struct IngestOptions {
   TimestampFilterOptions time;
   InternerLimits names{};
   DecoderContexts::Limits contexts{};
+  std::size_t decode_bytes = std::size_t{96} << 20U;  // of the decoders of all files
   std::shared_ptr<const DeclaredFormats> declared{};  // null: the presets
   std::function<std::optional<std::string>(const std::string&, std::size_t)> read_file{};
   DecodeWatch* decode_watch = nullptr;  // null: nobody watches; outlives what it is given to
@@ -83,6 +86,7 @@ class Ingest final : public TailSink,
     Rejects decoder_rejects{};
     std::uint64_t rejects = 0;
     std::uint64_t left_out = 0;  // names, subjects and series without room; not saved
+    bool within_line = false;    // it was given up there; not saved
     std::uint32_t seen_in = 0;   // the round of LastSeen in which bytes came last
     // Of records without times, since it was last read to its end.
     SubjectMap<bool> untimed{};
@@ -167,6 +171,10 @@ class Ingest final : public TailSink,
   void replay(FileId id, File& file);
   void forget_decoder(FileId id, File& file);
   void finish(FileId id, File& file);
+  std::optional<std::string> read_file(const std::string& path, std::size_t most);
+  void measure_decoders();
+  void limit_memory();
+  void give_up(FileId id, File& file);
   bool go_on(FileId id, File& file);
   std::string delivered_of(FileId id, const File& file);
   void grown_unknown(FileId id, File& file, std::uint64_t offset, std::string_view bytes,
@@ -207,6 +215,8 @@ class Ingest final : public TailSink,
   TimeIndex times_;
   RunNames names_;
   DecoderContexts contexts_;
+  DecodeMemory memory_;
+  LiteralSearches searches_;
   FileId decoding_{};            // whose cycle it is
   std::uint64_t left_out_ = 0;   // by the interner, as far as a file is charged with it
   bool cycles_changed_ = false;  // since the last save

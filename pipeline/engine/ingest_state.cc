@@ -167,6 +167,7 @@ bool Ingest::load(const StoredRows& rows) {
     const WatchRoot* const root = root_of(file.known.path, options_.roots);
     if (root != nullptr) file.known.source = root->source;
   }
+  measure_decoders();
   return loaded;
 }
 
@@ -175,8 +176,15 @@ bool Ingest::load_aged(const SavedState& saved, Ingest& old) {
   for (auto& [id, file] : files_) {
     if (file.decoder != nullptr) file.decoder->take_unsaved(*old.files_.at(id).decoder);
   }
+  measure_decoders();
   rejected_.swap(old.rejected_);
   return true;
+}
+
+void Ingest::measure_decoders() {
+  for (const auto& [id, file] : files_) {
+    if (file.decoder != nullptr) memory_.measured(id, file.decoder->held());
+  }
 }
 
 // Part of a first line does not prove that the file is still the same: it is read from its

@@ -24,8 +24,14 @@ constexpr Nanos kTogether = std::chrono::seconds(60);  // beside their timeouts
 constexpr std::string_view kPrefix = "hang/";
 
 std::size_t operations_of(const RankDump& dump) {
-  std::size_t count = 0;
+  std::size_t count = dump.groups.size();
   for (const FlightGroup& group : dump.groups) count += group.operations.size();
+  return count;
+}
+
+std::size_t lines_of(const WatchdogLines& lines) {
+  std::size_t count = 0;
+  for (const auto& [rank, own] : lines) count += own.size();
   return count;
 }
 
@@ -93,7 +99,7 @@ void HangTracker::add(SubjectId job, RankDump dump) {
   const auto known = dumps.find(dump.rank);
   if (known == dumps.end() && dumps.size() >= kMostRanks) return;
   if (known != dumps.end() && known->second.written > dump.written) return;
-  dump.entries = operations_of(dump);
+  dump.entries = operations_of(dump) - dump.groups.size();
   for (FlightGroup& group : dump.groups) shorten(group);
   const std::size_t replaced = known == dumps.end() ? 0 : operations_of(known->second);
   const std::size_t operations = operations_ - replaced + operations_of(dump);
@@ -107,7 +113,8 @@ void HangTracker::add(SubjectId job, RankDump dump) {
 // Lines are printed again by those who catch the exception.
 void HangTracker::add(SubjectId job, WatchdogLine line) {
   auto& lines = jobs_[job].lines;
-  if (!lines.contains(line.rank) && lines.size() >= kMostRanks) return;
+  const bool full = lines.size() >= kMostRanks || lines_ >= kMostLinesInAll;
+  if (!lines.contains(line.rank) && full) return;
   auto& own = lines[line.rank];
   const Nanos again = kTogether + std::chrono::milliseconds(line.timeout_ms);
   for (WatchdogLine& known : own) {
@@ -120,7 +127,11 @@ void HangTracker::add(SubjectId job, WatchdogLine line) {
     }
     return;
   }
-  if (own.size() == kMostLines) own.erase(own.begin());
+  if (own.size() == kMostLines || lines_ >= kMostLinesInAll) {
+    own.erase(own.begin());
+    --lines_;
+  }
+  ++lines_;
   reopen(job, line.at);
   changed_.emplace(job, line.rank);
   own.push_back(std::move(line));
@@ -211,8 +222,10 @@ HangFinding HangTracker::find(SubjectId job) {
   date_copies(job);
   Job& own = jobs_.at(job);
   for (const auto& [rank, dump] : own.dumps) operations_ -= operations_of(dump);
+  lines_ -= lines_of(own.lines);
   for (const std::int32_t rank : own.forget_before(own.oldest())) changed_.emplace(job, rank);
   for (const auto& [rank, dump] : own.dumps) operations_ += operations_of(dump);
+  lines_ += lines_of(own.lines);
   HangFinding found = own.find();
   found.job = job;
   return found;
@@ -306,6 +319,7 @@ bool HangTracker::load(Place place, StateIo io) {
   if (!possible) return false;
   if (dump) operations_ += operations_of(*dump);
   if (dump) own.dumps.emplace(rank, std::move(*dump));
+  lines_ += lines.size();
   if (!lines.empty()) own.lines.emplace(rank, std::move(lines));
   return operations_ <= kMostOperations;
 }

@@ -24,6 +24,8 @@ class HangTracker {
   // Of one job; the dumps and lines of further ranks are not kept.
   static constexpr std::size_t kMostRanks = 16384;
   static constexpr std::size_t kMostLines = 32;  // of a rank, the newest
+  // Of all jobs, in lines; of further ranks none is kept.
+  static constexpr std::size_t kMostLinesInAll = std::size_t{1} << 15U;
   // Of all jobs, in dumps, about 100 MB; dumps beyond are as if they were missing.
   static constexpr std::size_t kMostOperations = std::size_t{1} << 19U;
   // Dumps of one hang come within seconds. Ranks whose dump is missing for so long have none.
@@ -70,7 +72,8 @@ class HangTracker {
   std::map<SubjectId, Time> open_;  // not reported yet: the time of the newest dump or line
   std::set<Place> changed_;         // since they were saved
   bool open_changed_ = true;
-  std::size_t operations_ = 0;  // in all dumps
+  std::size_t operations_ = 0;  // in all dumps; a group counts as one more
+  std::size_t lines_ = 0;       // of all ranks
 };
 
 }  // namespace trainwatch

@@ -123,8 +123,10 @@ std::map<std::int32_t, RankDump> dumps_of_lines(const WatchdogLines& lines,
   for (const auto& [rank, dump] : made) {
     for (const FlightGroup& group : dump.groups) members[group.name].push_back(rank);
   }
+  std::map<std::string, RankList> lists;
+  for (auto& [name, ranks] : members) lists.emplace(name, std::move(ranks));
   for (auto& [rank, dump] : made) {
-    for (FlightGroup& group : dump.groups) group.ranks = RankList(members.at(group.name));
+    for (FlightGroup& group : dump.groups) group.ranks = lists.at(group.name);
   }
   return made;
 }

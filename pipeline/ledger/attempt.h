@@ -9,6 +9,7 @@
 
 #include "pipeline/ledger/job_iterations.h"
 #include "trainwatch/event.h"
+#include "trainwatch/release_memory.h"
 #include "trainwatch/run_ending.h"
 #include "trainwatch/state_io.h"
 #include "trainwatch/subject_map.h"
@@ -192,6 +193,8 @@ void Attempt::settle(StagePaces& paces, const IterationContext& context, bool al
     solo.iterations.settle(solo.paces, context, evidence, all, booked_);
     for (const JobIterations::Booked& one : booked_) book(one, weight);
   }
+  constexpr std::size_t kUsual = 64;  // more of them are booked while an old file is read
+  if (booked_.capacity() > kUsual) release_memory(booked_);
 }
 
 }  // namespace trainwatch

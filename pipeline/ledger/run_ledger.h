@@ -131,8 +131,7 @@ class RunLedger {
   // bounded.
   template <class Use>
   void take_booked(Use&& use) {
-    for (const JobIterations::Booked& one : booked_now_) use(one);
-    booked_now_.clear();
+    for (const JobIterations::Booked& one : std::exchange(booked_now_, {})) use(one);
   }
 
   bool empty() const { return attempts_.empty(); }

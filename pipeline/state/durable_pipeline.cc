@@ -15,7 +15,7 @@ namespace {
 
 // Raised whenever the key or content of a row changes. Rows of another version are never
 // interpreted: the files are read again.
-constexpr std::uint32_t kStateVersion = 50;
+constexpr std::uint32_t kStateVersion = 51;
 constexpr std::string_view kVersionRow = "version";
 // Loaded whatever the version, so that self-alerts that were open before an upgrade are resolved
 // after it. If its content changes, it needs another key.

@@ -93,11 +93,11 @@ void DiscoveredFiles::take_in(const ScanContext& scan) {
 void DiscoveredFiles::make_room(TailSink& sink) {
   const auto with_content = static_cast<std::size_t>(std::ranges::count_if(
       found_, [](const Discovered& discovered) { return has_content(discovered.found); }));
-  const std::size_t room = limits_.max_files - std::min(limits_.max_files, table_.all().size());
+  const std::size_t room = table_.room();
   if (with_content > room) forget(table_.spare(with_content - room), sink);
   forget(table_.surplus(), sink);
   forget(table_.outdated(), sink);
-  if (table_.all().size() + found_.size() <= limits_.max_files) return;
+  if (found_.size() <= table_.room()) return;
   std::stable_partition(found_.begin(), found_.end(),
                         [](const Discovered& discovered) { return has_content(discovered.found); });
 }
@@ -139,7 +139,7 @@ void DiscoveredFiles::take_in(Discovered& discovered, const ScanContext& scan) {
     }
     return adopt(*relation.of, std::move(found), scan.sink);
   }
-  if (table_.full()) {
+  if (table_.room() == 0) {
     if (has_content(found)) ++dropped_;
     return;
   }

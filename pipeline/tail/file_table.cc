@@ -60,6 +60,7 @@ void FileTable::index(TrackedFile& file) {
   by_path_.erase(order.path);  // its key may belong to the file that had this path before
   by_path_.emplace(order.path, &file);
   by_base_.emplace(order.base, &file);
+  path_bytes_ += order.path.size();
   names_changed_ = true;
 }
 
@@ -70,6 +71,7 @@ void FileTable::unindex(TrackedFile& file) {
   const auto [first, last] = by_base_.equal_range(order.base);
   const auto entry = std::find_if(first, last, [&](const auto& e) { return e.second == &file; });
   if (entry != last) by_base_.erase(entry);
+  path_bytes_ -= order.path.size();
 }
 
 TrackedFile& FileTable::keep(std::unique_ptr<TrackedFile> file) {

@@ -43,7 +43,11 @@ class FileTable {
   TrackedFile* at_path(std::string_view path) const;
   // The files with this base name (ReadOrder::base), oldest first.
   std::vector<TrackedFile*> same_base(std::string_view base) const;
-  bool full() const { return tracked_.size() >= limits_.max_files; }
+  // How many more files may be known. Paths are limited in bytes, too: each is kept several times.
+  std::size_t room() const {
+    const bool full = tracked_.size() >= limits_.max_files || path_bytes_ >= limits_.path_bytes;
+    return full ? 0 : limits_.max_files - tracked_.size();
+  }
   bool may_open_more() const { return open_.size() < limits_.max_open_files; }
 
   LaneTable& lanes() { return lanes_; }
@@ -109,6 +113,7 @@ class FileTable {
   const TailLimits& limits_;
   const PatienceClock& clock_;
   std::vector<std::unique_ptr<TrackedFile>> tracked_;
+  std::size_t path_bytes_ = 0;
   // The keys are those of the files: unindex() before one changes.
   std::unordered_map<FileIdentity, TrackedFile*, IdentityHash> by_identity_;
   std::unordered_map<std::string_view, TrackedFile*> by_path_;

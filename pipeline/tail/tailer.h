@@ -31,6 +31,7 @@ namespace trainwatch {
 struct TailLimits {
   std::size_t chunk_bytes = std::size_t{256} << 10U;
   std::size_t max_files = std::size_t{64} << 10U;
+  std::size_t path_bytes = std::size_t{16} << 20U;  // of the known files
   // How many completed files, those with a newer file in their lane, are remembered.
   std::size_t max_done_files = 512;
   // Those whose successor began this long before the newest file of their lane, by the time stamps

@@ -43,7 +43,7 @@ class TimeColumns {
 
   // Forgets all columns, and keeps the width.
   void clear() {
-    for (const auto& [index, column] : columns_) removed_.insert(index / kPerRow);
+    for (const auto& [index, column] : columns_) note_removed(index / kPerRow);
     columns_.clear();
     changed_.clear();
     latest_.column = nullptr;
@@ -82,6 +82,7 @@ class TimeColumns {
     }
     if (all || !width_saved_) rows.put(prefix + "width", [this](StateIo& io) { io(width_); });
     width_saved_ = true;
+    saved_ = true;
     for (const std::int64_t row : changed_) {
       rows.put(key(prefix, row), [&](StateIo& io) { row_state(io, row); });
     }
@@ -110,6 +111,7 @@ class TimeColumns {
           return io.complete();
         });
     width_saved_ = true;
+    saved_ = true;
     return whole && span() <= most_;
   }
 
@@ -165,7 +167,7 @@ class TimeColumns {
   }
 
   void widen(int doublings) {
-    for (const auto& [index, column] : columns_) removed_.insert(index / kPerRow);
+    for (const auto& [index, column] : columns_) note_removed(index / kPerRow);
     std::map<std::int64_t, Column> wider;
     for (auto& [index, column] : columns_) {
       const auto [known, is_new] = wider.try_emplace(index >> doublings, std::move(column));
@@ -179,13 +181,22 @@ class TimeColumns {
     for (const auto& [index, column] : columns_) changed_.insert(index / kPerRow);
   }
 
+  // A replay saves nothing, and need not know.
+  void note_removed(std::int64_t row) {
+    if (saved_) removed_.insert(row);
+  }
+
   void forget_before(std::int64_t first) {
     while (columns_.begin()->first < first) {
       const std::int64_t row = columns_.begin()->first / kPerRow;
       columns_.erase(columns_.begin());
       const bool is_last = columns_.begin()->first / kPerRow != row;
-      (is_last ? removed_ : changed_).insert(row);
-      if (is_last) changed_.erase(row);
+      if (!is_last) {
+        changed_.insert(row);
+        continue;
+      }
+      note_removed(row);
+      changed_.erase(row);
     }
   }
 
@@ -220,6 +231,7 @@ class TimeColumns {
   std::set<std::int64_t> changed_;
   std::set<std::int64_t> removed_;
   bool width_saved_ = false;
+  bool saved_ = false;  // ever
 };
 
 }  // namespace trainwatch

@@ -207,4 +207,16 @@ std::size_t LiteralSearch::find_by_avx2(std::string_view, std::size_t) const {
 }
 #endif
 
+std::shared_ptr<const LiteralSearch> LiteralSearches::of(
+    const std::vector<std::string_view>& literals) {
+  std::erase_if(known_, [](const auto& search) { return search.second.expired(); });
+  std::weak_ptr<const LiteralSearch>& known = known_[literals];
+  std::shared_ptr<const LiteralSearch> search = known.lock();
+  if (search == nullptr) {
+    search = std::make_shared<const LiteralSearch>(literals);
+    known = search;
+  }
+  return search;
+}
+
 }  // namespace trainwatch

@@ -11,6 +11,8 @@
 #include <bitset>
 #include <cstddef>
 #include <cstdint>
+#include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -55,6 +57,17 @@ class LiteralSearch {
   std::array<Masks, kBytes> masks_;
   std::bitset<1 << kHashBits> hashes_;  // of the chosen bytes
   bool vectors_ = false;
+};
+
+// The searches of several texts: those that look for the same literals share one, which takes 6
+// KiB.
+class LiteralSearches {
+ public:
+  // The literals outlive the object.
+  std::shared_ptr<const LiteralSearch> of(const std::vector<std::string_view>& literals);
+
+ private:
+  std::map<std::vector<std::string_view>, std::weak_ptr<const LiteralSearch>> known_;
 };
 
 }  // namespace trainwatch

@@ -38,9 +38,8 @@ bool RecordEmitter::begin(const DeclaredRecord& record, std::string_view text, R
   return true;
 }
 
-Symbol RecordEmitter::tag_of(const DeclaredField& field, std::size_t index) {
-  if (index >= tags_.size()) tags_.resize(index + 1);
-  Symbol& tag = tags_[index];
+Symbol RecordEmitter::tag_of(const DeclaredField& field) {
+  Symbol& tag = tags_[&field];
   if (tag == Symbol::none) {
     tag = context_.interner.symbols.intern(field.tag.empty() ? field.key : field.tag);
   }

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "pipeline/decode/declared/declaration.h"
@@ -44,8 +45,8 @@ class RecordEmitter {
   // `steps`: of the records of this kind.
   bool begin(const DeclaredRecord& record, std::string_view text, RecordSteps& steps);
 
-  // The tag of `field`, which always has this index, below 2^12.
-  Symbol tag_of(const DeclaredField& field, std::size_t index);
+  // The tag of `field`, which outlives the object.
+  Symbol tag_of(const DeclaredField& field);
   // The tag of values that no field of `format` names. Null: there is no room for another one; the
   // first is rejected, for all of them.
   OtherTag* other_tag(std::string_view name, const FormatDeclaration* format = nullptr);
@@ -73,7 +74,7 @@ class RecordEmitter {
 
   const FileContext& context_;
   std::optional<Known> known_;
-  std::vector<Symbol> tags_;  // of the fields, as far as they came
+  std::unordered_map<const DeclaredField*, Symbol> tags_;  // of those that came
   std::map<std::string, OtherTag, std::less<>> others_;
   std::size_t meaningful_ = 0;  // of others_
   bool too_many_reported_ = false;

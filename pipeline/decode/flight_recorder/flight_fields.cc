@@ -150,10 +150,10 @@ std::size_t bytes_of(const std::vector<std::vector<std::int64_t>>& shapes) {
 
 void add_operation(const PickleContainer& dict, FlightFields& fields) {
   fields.operations.push_back(operation_of(dict));
-  const FlightOperation& made = fields.operations.back().operation;
-  fields.hold(sizeof(FlightFields::Recorded) + made.name.size() + bytes_of(made.inputs) +
-              bytes_of(made.outputs) + bytes_of(made.input_types) + bytes_of(made.output_types) +
-              bytes_of(made.frames));
+  const auto& [group_id, group, made] = fields.operations.back();
+  fields.hold(sizeof(FlightFields::Recorded) + group_id.size() + group.size() + made.name.size() +
+              bytes_of(made.inputs) + bytes_of(made.outputs) + bytes_of(made.input_types) +
+              bytes_of(made.output_types) + bytes_of(made.frames));
 }
 
 void add_group(std::string_view key, const PickleValue& value, FlightFields& fields) {

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The ranks of a process group, sorted. Each rank of a large job has a list of the same thousands:
-// what is every so many of them takes as little room as one.
+// what is every so many of them takes as little room as one, and copies share it.
 #pragma once
 
 #include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <memory>
 #include <vector>
 
 #include "trainwatch/state_io.h"
@@ -26,7 +27,8 @@ class RankList {
   std::vector<std::int32_t> all() const;
 
   // Equal ranks are equal lists; the order is otherwise of no meaning.
-  auto operator<=>(const RankList&) const = default;
+  std::strong_ordering operator<=>(const RankList& other) const { return runs() <=> other.runs(); }
+  bool operator==(const RankList& other) const { return runs() == other.runs(); }
 
   void state(StateIo& io);
 
@@ -40,7 +42,9 @@ class RankList {
     std::int64_t last() const { return first + std::int64_t{step} * (count - 1); }
     auto operator<=>(const Run&) const = default;
   };
-  std::vector<Run> runs_;  // ascending, apart
+  const std::vector<Run>& runs() const;
+
+  std::shared_ptr<const std::vector<Run>> runs_;  // ascending, apart; null: none
   std::size_t size_ = 0;
 };
 

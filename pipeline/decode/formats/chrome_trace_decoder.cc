@@ -57,6 +57,7 @@ class ChromeTraceDecoder final : public TraceDocumentDecoder {
   bool needs_replay() const override {
     return context_.cycles != nullptr && cycle_lost_ && records_emitted_ == 0;
   }
+  std::size_t unsaved_bytes() const override { return cycle_ != nullptr ? cycle_->bytes() : 0; }
   void take_unsaved(Decoder& old) override;
   std::optional<ProvisionalCycle> provisional() const override;
 

@@ -8,6 +8,8 @@
 // line break. Lines of more than 8 KiB are none of ours. The last line counts when it has ended.
 #include <algorithm>
 #include <iterator>
+#include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -85,7 +87,6 @@ class ConsoleDecoder final : public Decoder {
       : context_(context),
         formats_(DeclaredFormats::or_presets(context.declared)),
         lines_(formats_.lines()),
-        seen_(formats_.lines().size()),
         emitter_(context),
         notes_(context) {
     search_for_literals();
@@ -144,6 +145,10 @@ class ConsoleDecoder final : public Decoder {
   };
 
   void search_for_literals();
+  bool is_seen(std::size_t format) const {
+    const auto found = seen_.find(format);
+    return found != seen_.end() && found->second.records > 0;
+  }
   void read(std::string_view bytes, EventBatch& out);
   void read_begun(std::string_view part, EventBatch& out);
   void scan(std::string_view lines, EventBatch& out);
@@ -152,7 +157,7 @@ class ConsoleDecoder final : public Decoder {
   bool line(std::string_view text, EventBatch& out);
   void keep(std::string_view part);
   bool take_bar(std::string_view text);
-  void emit_bar(std::size_t format, EventBatch& out);
+  void emit_bar(EventBatch& out);
   bool take_watchdog(std::string_view text);
   const LineLayout* layout_of(std::string_view text);
   void take_record(std::string_view text, const LineLayout& layout, EventBatch& out);
@@ -174,16 +179,11 @@ class ConsoleDecoder final : public Decoder {
   void place_in_time(std::string_view text, std::string_view own, DeclaredRecord& record);
   SubjectId subject() const { return emitter_.has_begun() ? emitter_.subject() : SubjectId::none; }
   std::string_view without_colours(std::string_view text);
-  // The index of a field for the emitter.
-  static std::size_t index_of(std::size_t format, std::size_t field) {
-    constexpr std::size_t kFields = 80;  // of one format; those of users have 64 at most
-    return format * kFields + field;
-  }
 
   const FileContext& context_;
   const DeclaredFormats& formats_;
   KnownLines lines_;
-  std::vector<Seen> seen_;  // of each format of lines
+  std::map<std::size_t, Seen> seen_;  // the formats of lines in this text
   RecordEmitter emitter_;
   RunNoteReader notes_;
   std::string carry_;      // the line that has not ended
@@ -203,7 +203,7 @@ class ConsoleDecoder final : public Decoder {
   std::int64_t guessed_step_ = kNoStep;  // of the last of them
   GuessedLine guess_;                    // reused
   std::vector<HeldLine> held_;           // reused
-  LiteralSearch literals_;
+  std::shared_ptr<const LiteralSearch> literals_;
   LocalClock clock_;
   std::string plain_;  // reused: a line without its colours
 };
@@ -218,7 +218,7 @@ void ConsoleDecoder::search_for_literals() {
   for (std::size_t i = 0; i < lines_.size(); ++i) {
     const FormatDeclaration& format = lines_.declaration(i);
     add(format.has);
-    if (seen_[i].records == 0) continue;
+    if (!is_seen(i)) continue;
     any = true;
     add(format.end);
     add(format.marks);
@@ -231,15 +231,17 @@ void ConsoleDecoder::search_for_literals() {
   literals.push_back(kBarLiteral);
   literals.push_back(kWatchdogLiteral);
   literals.insert(literals.end(), end_literals().begin(), end_literals().end());
-  literals_ = LiteralSearch(literals);
+  literals_ = context_.searches != nullptr ? context_.searches->of(literals)
+                                           : std::make_shared<const LiteralSearch>(literals);
 }
 
 std::string_view ConsoleDecoder::declared() const {
-  const auto most = std::ranges::max_element(seen_, {}, &Seen::records);
-  if (most == seen_.end() || most->records <= guessed_records_) {
+  const auto most =
+      std::ranges::max_element(seen_, {}, [](const auto& seen) { return seen.second.records; });
+  if (most == seen_.end() || most->second.records <= guessed_records_) {
     return guessed_records_ > 0 ? "guessed_text" : "";
   }
-  return lines_.declaration(static_cast<std::size_t>(most - seen_.begin())).name;
+  return lines_.declaration(most->first).name;
 }
 
 void ConsoleDecoder::feed(std::string_view bytes, EventBatch& out) {
@@ -271,7 +273,7 @@ void ConsoleDecoder::read(std::string_view bytes, EventBatch& out) {
 // The end of the line that has begun, and the byte behind it.
 void ConsoleDecoder::read_begun(std::string_view part, EventBatch& out) {
   keep(part);
-  const bool seen = !skipping_ && (follows() || literals_.find(carry_) != std::string_view::npos);
+  const bool seen = !skipping_ && (follows() || literals_->find(carry_) != std::string_view::npos);
   const bool record = seen && line(carry_, out);
   (record ? account_.records : account_.structure) += carry_.size();
   ++account_.structure;
@@ -293,7 +295,7 @@ void ConsoleDecoder::keep(std::string_view part) {
 void ConsoleDecoder::scan(std::string_view lines, EventBatch& out) {
   std::uint64_t record_bytes = 0;
   for (std::size_t from = 0; from < lines.size();) {
-    const std::size_t hit = follows() ? from : literals_.find(lines, from);
+    const std::size_t hit = follows() ? from : literals_->find(lines, from);
     if (hit == std::string_view::npos) break;
     const std::size_t before = last_line_end(lines.substr(from, hit - from));
     const std::size_t begin = before == std::string_view::npos ? from : from + before + 1;
@@ -391,7 +393,7 @@ bool ConsoleDecoder::take_other(std::string_view text, EventBatch& out) {
 std::optional<double> ConsoleDecoder::runtime_when_done(std::string_view text) const {
   for (std::size_t i = 0; i < lines_.size(); ++i) {
     const FormatDeclaration& format = lines_.declaration(i);
-    if (seen_[i].records == 0) continue;
+    if (!is_seen(i)) continue;
     for (const std::string& literal : format.end) {
       const std::size_t at = find_text(text, literal);
       if (at == std::string_view::npos) continue;
@@ -427,14 +429,13 @@ bool ConsoleDecoder::take_bar(std::string_view text) {
 }
 
 // What a bar says beside the record whose step it has.
-void ConsoleDecoder::emit_bar(std::size_t format, EventBatch& out) {
+void ConsoleDecoder::emit_bar(EventBatch& out) {
   static const DeclaredField kTotal{.key = "total_steps", .kind = ScalarKind::total_steps};
   static const DeclaredField kRate{
       .key = "s/it", .kind = ScalarKind::step_seconds, .interval = true};
-  const std::size_t behind = index_of(format, lines_.declaration(format).fields.size());
-  emitter_.emit(kTotal, emitter_.tag_of(kTotal, behind), static_cast<double>(bar_.total), out);
+  emitter_.emit(kTotal, emitter_.tag_of(kTotal), static_cast<double>(bar_.total), out);
   if (bar_.seconds <= 0) return;
-  emitter_.emit(kRate, emitter_.tag_of(kRate, behind + 1), bar_.seconds, out);
+  emitter_.emit(kRate, emitter_.tag_of(kRate), bar_.seconds, out);
 }
 
 // Who waits for a collective. The rank of the job is that of the file, or of the line's prefix;
@@ -498,14 +499,14 @@ void ConsoleDecoder::emit(std::string_view text, const LineLayout& layout, Event
     loss = loss || field.kind == ScalarKind::loss;
     evaluates = evaluates || field.kind == ScalarKind::validation_loss;
     has_clock = has_clock || says_when(field.kind);
-    emitter_.emit(field, emitter_.tag_of(field, index_of(layout.format, i)), *value, out);
+    emitter_.emit(field, emitter_.tag_of(field), *value, out);
   }
   if (begun && !has_clock) emit_time_of_day(text, out);
   if (format.others && begun) loss = emit_other_losses(text, format, out) || loss;
   if (!format.step_from_bar || bar_.step == kNoStep) {
     note_seen(layout.format, loss);
   } else if (begun) {
-    emit_bar(layout.format, out);
+    emit_bar(out);
   }
   if (!loss && evaluates) notes_.take(text, subject(), out);
   if (begun && emitter_.is_timed()) notes_.record(emitter_.at());
@@ -532,7 +533,7 @@ void ConsoleDecoder::emit_time_of_day(std::string_view text, EventBatch& out) {
   if (emitter_.is_timed()) return;
   const auto seconds = day_clock_.read(text);
   if (!seconds) return;
-  emitter_.emit(kClock, emitter_.tag_of(kClock, index_of(lines_.size(), 1)), *seconds, out);
+  emitter_.emit(kClock, emitter_.tag_of(kClock), *seconds, out);
 }
 
 void ConsoleDecoder::open_block(std::size_t format, const DeclaredRecord& record) {
@@ -563,9 +564,7 @@ bool ConsoleDecoder::take_block(std::string_view text, EventBatch& out) {
   const auto value = scalar_at(trimmed.substr(sign + 1), meaning.kind);
   const DeclaredRecord record{block_.step, block_.rank, block_.at};
   if (!value || !emitter_.begin(record, text, seen_[block_.format].steps)) return true;
-  const auto index = static_cast<std::size_t>(field - format.fields.begin());
-  const Symbol tag =
-      other != nullptr ? other->symbol : emitter_.tag_of(meaning, index_of(block_.format, index));
+  const Symbol tag = other != nullptr ? other->symbol : emitter_.tag_of(meaning);
   emitter_.emit(meaning, tag, *value, out);
   if (meaning.kind == ScalarKind::loss) ++seen_[block_.format].losses;
   return true;
@@ -633,8 +632,7 @@ void ConsoleDecoder::emit_guessed(std::string_view text, const GuessedLine& read
   const bool is_total = !read.epoch.is_known() || form.counts_over_all();
   if (trains && read.count.of > 0 && is_total) {
     static const DeclaredField kTotal{.key = "total_steps", .kind = ScalarKind::total_steps};
-    emitter_.emit(kTotal, emitter_.tag_of(kTotal, index_of(lines_.size(), 0)),
-                  static_cast<double>(read.count.of), out);
+    emitter_.emit(kTotal, emitter_.tag_of(kTotal), static_cast<double>(read.count.of), out);
   }
   emit_time_of_day(text, out);
   if (emitter_.is_timed()) notes_.record(emitter_.at());
@@ -661,8 +659,8 @@ void ConsoleDecoder::state(StateIo& io) {
   io(guessed_records_);
   io(account_);
   std::vector<std::pair<std::string, Seen>> seen;
-  for (std::size_t i = 0; i < lines_.size(); ++i) {
-    if (seen_[i].records > 0) seen.emplace_back(lines_.declaration(i).name, seen_[i]);
+  for (const auto& [format, known] : seen_) {
+    if (known.records > 0) seen.emplace_back(lines_.declaration(format).name, known);
   }
   io(seen);
   io(guesses_);

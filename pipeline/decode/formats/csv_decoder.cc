@@ -125,6 +125,10 @@ class CsvDecoder final : public Decoder {
   bool complete() const override { return false; }
   bool mid_record() const override { return lines_.mid_line(); }
   void state(StateIo& io) override;
+  std::size_t unsaved_bytes() const override {
+    constexpr std::size_t kCopies = 4;  // of the names of columns
+    return columns_.size() * sizeof(Column) + kCopies * header_.size();
+  }
   std::uint64_t records() const override { return records_; }
   ByteAccount bytes() const override {
     ByteAccount all = account_;

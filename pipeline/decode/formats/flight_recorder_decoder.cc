@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A dump of PyTorch's Flight Recorder: one pickle or JSON object a file, of one rank. It is written
-// in one go and says nothing before its end, so it is held until then and read at once.
+// in one go and says nothing before its end, so it is held until then and read at once. Much of it
+// is not part of the state: a restart reads the file anew.
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -13,7 +14,8 @@
 namespace trainwatch {
 namespace {
 
-constexpr std::size_t kMostDumpBytes = std::size_t{64} << 20U;
+constexpr std::size_t kMostSaved = std::size_t{256} << 10U;
+constexpr std::size_t kMostDumpBytes = std::size_t{32} << 20U;
 
 class FlightRecorderDecoder final : public Decoder {
  public:
@@ -21,7 +23,7 @@ class FlightRecorderDecoder final : public Decoder {
 
   void feed(std::string_view bytes, EventBatch&) override {
     ended_ = false;
-    if (over_) return follow(bytes);
+    if (over_ || lost_) return follow(bytes);
     held_ += bytes;
     if (held_.size() > kMostDumpBytes) {
       context_.diagnostics.reject(context_.file, RejectReason::too_long, held_);
@@ -44,13 +46,24 @@ class FlightRecorderDecoder final : public Decoder {
   bool complete() const override { return over_ && !strange_; }
   bool mid_record() const override { return !held_.empty(); }
   void state(StateIo& io) override {
-    io(held_);
+    bool lost = lost_ || held_.size() > kMostSaved;
+    io(lost);
+    if (io.is_loading()) lost_ = lost;
+    std::string nothing;
+    io(lost ? nothing : held_);
     io(over_);
     io(ended_);
     io(strange_);
     io(records_);
     io(account_);
   }
+  bool needs_replay() const override { return lost_; }
+  void take_unsaved(Decoder& old) override {
+    auto& other = static_cast<FlightRecorderDecoder&>(old);
+    held_ = std::move(other.held_);
+    lost_ = other.lost_;
+  }
+  std::size_t unsaved_bytes() const override { return held_.capacity(); }
   std::uint64_t records() const override { return records_; }
   ByteAccount bytes() const override {
     ByteAccount all = account_;
@@ -98,6 +111,7 @@ class FlightRecorderDecoder final : public Decoder {
 
   const FileContext& context_;
   std::string held_;
+  bool lost_ = false;     // what was held, as the state was loaded
   bool over_ = false;     // the dump was read, or refused
   bool ended_ = false;    // finish() has rejected what is held
   bool strange_ = false;  // something that follows it has been rejected

@@ -256,8 +256,7 @@ void JsonLinesDecoder::emit_scalars(EventBatch& out) {
         fields, [&](const DeclaredField& each) { return matches_star(each.key, member.key); });
     if (field != fields.end() && field->key == member.key) {
       const auto value = number_in(member.value, field->kind);
-      const auto index = static_cast<std::size_t>(field - fields.begin());
-      if (value) emitter_.emit(*field, emitter_.tag_of(*field, index), *value, out);
+      if (value) emitter_.emit(*field, emitter_.tag_of(*field), *value, out);
       continue;
     }
     const bool clock = member.key == format_->time && (!format_->guessed || emitter_.is_timed());

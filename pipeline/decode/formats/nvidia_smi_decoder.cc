@@ -31,6 +31,10 @@ class NvidiaSmiDecoder final : public Decoder {
   bool complete() const override { return false; }
   bool mid_record() const override { return lines_.mid_line(); }
   void state(StateIo& io) override;
+  std::size_t unsaved_bytes() const override {
+    constexpr std::size_t kOfNode = 128;
+    return series_.size() * kOfNode;
+  }
   std::uint64_t records() const override { return records_; }
   ByteAccount bytes() const override {
     ByteAccount all = account_;

@@ -61,6 +61,10 @@ class SystemMetricsDecoder final : public Decoder {
   bool complete() const override { return false; }  // a file of lines has no end mark
   bool mid_record() const override { return lines_.mid_line(); }
   void state(StateIo& io) override;
+  std::size_t unsaved_bytes() const override {
+    return layouts_.size() * (sizeof(Layout) + sizeof(Series)) + parts_.bytes() +
+           layout_of_name_.memory() + named_.memory();
+  }
   std::uint64_t records() const override { return records_; }
   ByteAccount bytes() const override {
     ByteAccount all = account_;

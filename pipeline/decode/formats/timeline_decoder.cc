@@ -35,6 +35,7 @@ namespace {
 
 constexpr std::size_t kMaxPhases = 65536;
 constexpr std::size_t kMaxOpenSpans = 1024;  // per phase
+constexpr std::size_t kMaxOpenInAll = 65536;
 
 // Numbers as they are; a name in place of a number by its hash. Absent is 0, as readers have it.
 std::int64_t pid_key(std::string_view token) {
@@ -319,7 +320,9 @@ Rejection TimelineDecoder::begin_span(const TraceEvent& event) {
   const auto name = habits_->names.read(event.name);
   if (!name) return unreadable(event.name);
   Phase* const phase = phase_of(event);
-  if (phase == nullptr || phase->open.size() >= kMaxOpenSpans) return RejectReason::cardinality;
+  const bool full = open_spans_ >= kMaxOpenInAll;
+  if (phase == nullptr || full || phase->open.size() >= kMaxOpenSpans)
+    return RejectReason::cardinality;
   phase->paired = true;
   phase->open.push_back({*name, *start});
   ++open_spans_;

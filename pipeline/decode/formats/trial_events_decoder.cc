@@ -45,6 +45,7 @@ class TrialEventsDecoder final : public Decoder, private LongPayload {
   bool complete() const override { return false; }  // nothing marks the end
   bool mid_record() const override { return splitter_.mid_record(); }
   void state(StateIo& io) override;
+  std::size_t unsaved_bytes() const override { return collections_ ? collections_->bytes() : 0; }
   std::uint64_t records() const override { return splitter_.records(); }
   ByteAccount bytes() const override {
     ByteAccount all = splitter_.bytes();

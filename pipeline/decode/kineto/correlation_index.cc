@@ -47,7 +47,7 @@ std::uint32_t* CorrelationIndex::find(std::int64_t correlation) {
 
 void CorrelationIndex::insert(std::int64_t correlation, std::uint32_t value) {
   if (is_large(correlation)) {
-    large_.emplace(correlation, value);
+    if (large_.size() < kMostLarge) large_.emplace(correlation, value);
     return;
   }
   if (size_ >= slots_.size() / 5 * 4) grow();

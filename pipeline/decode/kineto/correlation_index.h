@@ -13,12 +13,13 @@ namespace trainwatch {
 class CorrelationIndex {
  public:
   static constexpr std::int64_t kNone = 0;  // correlations begin at 1
+  static constexpr std::size_t kMostLarge = std::size_t{1} << 17U;
 
   CorrelationIndex() { clear(); }
 
   // The value of a correlation, null if there is none. Valid until the next call.
   std::uint32_t* find(std::int64_t correlation);
-  // The correlation must be new.
+  // The correlation must be new. A large one beyond kMostLarge is not kept.
   void insert(std::int64_t correlation, std::uint32_t value);
   void erase(std::int64_t correlation);
 
@@ -31,6 +32,11 @@ class CorrelationIndex {
     for (const auto& [correlation, value] : large_) each(value);
   }
   std::size_t size() const { return size_ + large_.size(); }
+  // About how much memory it takes.
+  std::size_t bytes() const {
+    constexpr std::size_t kOfNode = 48;
+    return slots_.size() * sizeof(Slot) + large_.size() * kOfNode;
+  }
   // Frees the memory.
   void clear();
 

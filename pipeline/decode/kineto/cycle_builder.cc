@@ -100,6 +100,13 @@ std::optional<RejectReason> CycleBuilder::add_call(const ProfilerEvent& event,
   return std::nullopt;
 }
 
+std::size_t CycleBuilder::bytes() const {
+  const auto of = [](const auto& rows) { return rows.size() * sizeof(rows[0]); };
+  return of(cycle_.device) + of(cycle_.launches) + of(cycle_.annotations) + of(cycle_.collectives) +
+         of(cycle_.blocking_calls) + correlator_.bytes() + names_.bytes() + places_.bytes() +
+         activity_.bytes() + (host_ != nullptr ? host_->bytes() : 0);
+}
+
 // Where the writer says which collective it is.
 void CycleBuilder::add_collective(const ProfilerEvent& event, const EventTimes& times) {
   const auto sequence = parse_integer(event[Member::sequence]);

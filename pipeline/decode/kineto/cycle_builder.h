@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Builds the CycleTrace of one document while it is read: device activity, launches, annotations.
 // Rows beyond a bound are counted in CycleTrace::left_out. A cycle under construction takes at most
-// about 60 MiB, about 260 MiB with host events.
+// about 60 MiB, about 120 MiB with host events.
 #pragma once
 
 #include <cstdint>
@@ -39,6 +39,8 @@ class CycleBuilder {
   std::optional<RejectReason> take(const ProfilerEvent& event);
 
   std::size_t device_rows() const { return cycle_.device.size(); }
+  // About how much memory it takes.
+  std::size_t bytes() const;
 
   // The host was active then, in times as written.
   void host_active(const Interval& active) { activity_.add(active); }

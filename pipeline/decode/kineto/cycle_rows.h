@@ -22,14 +22,14 @@ namespace trainwatch {
 class CycleNames {
  public:
   static constexpr std::size_t kMostBytes = std::size_t{8} << 20U;
-  // Names of one and two bytes are few, and others take at least three.
-  static_assert(kMostBytes / 3 + (1U << 17U) < (1U << kNameBits));
+  static constexpr std::size_t kOfName = 64;  // beside its text
+  static_assert(kMostBytes / kOfName < (1U << kNameBits));
 
   // nullopt: there is no room for another name.
   std::optional<NameId> intern(std::string_view name) {
     if (const auto known = names_.find(name)) return known;
-    if (bytes_ + name.size() > kMostBytes) return std::nullopt;
-    bytes_ += name.size();
+    if (bytes_ + name.size() + kOfName > kMostBytes) return std::nullopt;
+    bytes_ += name.size() + kOfName;
     facts_.push_back({activity_class(name), is_launch(name), is_blocking(name)});
     return names_.intern(name);
   }
@@ -43,6 +43,9 @@ class CycleNames {
   bool blocks(NameId name) const { return facts_[static_cast<std::size_t>(name)].blocks; }
 
   NameTable take() { return std::move(names_); }
+
+  // About how much memory they take.
+  std::size_t bytes() const { return bytes_; }
 
  private:
   struct Facts {
@@ -71,6 +74,11 @@ class CyclePlaces {
   }
 
   std::vector<DevicePlace> take() { return std::move(places_); }
+
+  std::size_t bytes() const {
+    constexpr std::size_t kOfNode = 64;
+    return places_.size() * sizeof(DevicePlace) + known_.size() * kOfNode;
+  }
 
  private:
   using StreamOfDevice = std::pair<std::int32_t, std::int32_t>;

@@ -28,19 +28,26 @@ namespace trainwatch {
 // annotation, nor "Trace". Threads are numbered in the order in which the file names them.
 class HostEvents {
  public:
-  static constexpr std::size_t kMostRows = std::size_t{1} << 22U;
-  static constexpr std::size_t kMostSyncs = std::size_t{1} << 20U;
-  static constexpr std::size_t kMostThreads = std::size_t{1} << 16U;
+  static constexpr std::size_t kMostRows = std::size_t{1} << 20U;
+  static constexpr std::size_t kMostSyncs = std::size_t{1} << 18U;
+  static constexpr std::size_t kMostThreads = std::size_t{1} << 14U;
 
   // nullopt: it was taken, or is not a host event.
   std::optional<RejectReason> take(const ProfilerEvent& event, CycleNames& names);
 
+  // About how much memory they take.
+  std::size_t bytes() const {
+    return rows_.size() * sizeof(HostEvent) + calls_.size() * sizeof(Call) +
+           syncs_.size() * (sizeof(SyncRow) + sizeof(Named)) + threads_.size() * kOfThread;
+  }
   // No more events will follow. Links the rows to launches, adds `base_ns` to their times, and
   // moves them into `cycle` in its order. Call before LaunchCorrelator::finish(): calls that
   // synchronisations name become launches too, without rows.
   void finish(CycleTrace& cycle, LaunchCorrelator& correlator, std::int64_t base_ns);
 
  private:
+  static constexpr std::size_t kOfThread = 128;
+
   struct Call {
     std::int64_t correlation = 0;
     std::uint32_t row = 0;  // index into rows_
@@ -79,6 +86,7 @@ class HostActivity {
   static constexpr std::size_t kMostParts = std::size_t{1} << 16U;
 
   void add(const Interval& active);
+  std::size_t bytes() const { return parts_.size() * sizeof(Interval); }
 
   // By start. Empty if there were too many parts.
   std::vector<Interval> pauses() const;

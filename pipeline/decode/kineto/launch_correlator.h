@@ -29,6 +29,7 @@ class LaunchCorrelator {
   std::uint32_t launch_of(std::int64_t correlation);
   // The index of a new launch, kNoLaunch if there are too many.
   static std::uint32_t add(CycleTrace& cycle, const LaunchRow& call);
+  std::size_t bytes() const { return index_.bytes() + waiting_.size() * sizeof(Waiting); }
   // No more will follow. Frees the memory.
   void finish(CycleTrace& cycle);
 

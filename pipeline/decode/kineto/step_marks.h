@@ -38,7 +38,7 @@ struct StepMark {
 class StepMarks {
  public:
   // More than this in one cycle is a mistake in the profiler's schedule.
-  static constexpr std::size_t kMost = std::size_t{1} << 18U;
+  static constexpr std::size_t kMost = std::size_t{1} << 14U;
 
   // False if there are too many.
   bool add(const StepMark& mark);

@@ -50,7 +50,7 @@ struct OtlpWriter {
 
 class OtlpWriters {
  public:
-  static constexpr std::size_t kMost = 65'536;
+  static constexpr std::size_t kMost = 16'384;
 
   // The context outlives the object.
   explicit OtlpWriters(const FileContext& context) : context_(context) {}
