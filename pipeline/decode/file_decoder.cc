@@ -337,7 +337,7 @@ bool FileDecoder::may_continue_from(FileId plain) const {
 std::size_t FileDecoder::held() {
   StateIo io = StateIo::counting();
   state(io);
-  std::size_t held = 2 * io.counted();
+  std::size_t held = io.counted();
   if (impl_->decoder != nullptr) held += impl_->decoder->unsaved_bytes();
   return held;
 }

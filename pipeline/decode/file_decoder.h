@@ -78,8 +78,7 @@ class FileDecoder {
   std::uint64_t skipped() const { return bytes().skipped + undecoded(); }
   std::optional<ProvisionalCycle> provisional() const;
   void state(StateIo& io);
-  // About how many bytes the contents make it hold: its state twice, as it is held once more while
-  // it is saved, and what is not saved.
+  // About how many bytes the contents make it hold: its state, and what is not saved.
   std::size_t held();
   // See Decoder::take_unsaved.
   void take_unsaved(FileDecoder& old);

@@ -169,7 +169,8 @@ void Ingest::grown_unknown(FileId id, File& file, std::uint64_t offset, std::str
   const bool inside = file.inflated.offset() > 0;  // of a compressed stream
   if (format == nullptr || !format->lines || inside) {
     sources_[file.known.source].skipped += bytes.size();
-    return reject(id, RejectReason::cardinality, bytes);
+    if (!std::exchange(file.refused, true)) reject(id, RejectReason::cardinality, bytes);
+    return;
   }
   if (file.within_line) {
     const std::size_t rest = std::min(bytes.find('\n'), bytes.size() - 1) + 1;
@@ -257,6 +258,7 @@ void Ingest::give_up(FileId id, File& file) {
   finish(id, file);
   contexts_.drop(id);
   file.within_line = !file.read.tail().ends_with('\n');
+  file.refused = true;
   ++file.left_out;
   ++sources_[file.known.source].left_out;
   reject(id, RejectReason::cardinality, "more than all files may make trainwatch hold");
@@ -412,6 +414,8 @@ void Ingest::forget_decoder(FileId id, File& file) {
   file.decoder_skipped = 0;
   file.definitions = 0;
   file.decoder_rejects = {};
+  file.within_line = false;
+  file.refused = false;
 }
 
 void Ingest::read_error(FileId id, const std::string& what) {

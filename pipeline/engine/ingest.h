@@ -45,7 +45,7 @@ struct IngestOptions {
   TimestampFilterOptions time;
   InternerLimits names{};
   DecoderContexts::Limits contexts{};
-  std::size_t decode_bytes = std::size_t{96} << 20U;  // of the decoders of all files
+  std::size_t decode_bytes = std::size_t{80} << 20U;  // of the decoders of all files
   std::shared_ptr<const DeclaredFormats> declared{};  // null: the presets
   std::function<std::optional<std::string>(const std::string&, std::size_t)> read_file{};
   DecodeWatch* decode_watch = nullptr;  // null: nobody watches; outlives what it is given to
@@ -86,7 +86,8 @@ class Ingest final : public TailSink,
     Rejects decoder_rejects{};
     std::uint64_t rejects = 0;
     std::uint64_t left_out = 0;  // names, subjects and series without room; not saved
-    bool within_line = false;    // it was given up there; not saved
+    bool within_line = false;    // it was given up there
+    bool refused = false;        // that its growth is skipped was reported; not saved
     std::uint32_t seen_in = 0;   // the round of LastSeen in which bytes came last
     // Of records without times, since it was last read to its end.
     SubjectMap<bool> untimed{};

@@ -39,6 +39,7 @@ void account(Ingest::File& file, StateIo& io) {
   io(file.rejects);
   io(file.decoder_rejects);
   io(file.seen_in);
+  io(file.within_line);
   io(file.untimed);
   io(file.error);
   io(file.run);

@@ -78,7 +78,10 @@ std::vector<SelfCondition> conditions_of(const SourceHealthTracker& tracker) {
       const auto times = static_cast<double>(health.recent_left_out);
       const std::string file = health.crowded.empty() ? "its files" : health.crowded;
       add("no_room", times, "times",
-          source + file + " has more names, ranks or series than its share of the tables",
+          source + file +
+              " has more names, ranks or series than its share of the tables, or holds more than "
+              "there "
+              "is memory for",
           "Check what the file is. What it has beyond its share is left out, and other files have "
           "room; if it is right, raise input.max_names, max_subjects or max_series.");
     }

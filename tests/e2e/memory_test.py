@@ -60,7 +60,7 @@ class MemoryTest(harness.JobTest):
                     ready = time.monotonic() - begin
                     harness.wait_for(lambda: expected.items() <= self.of_the_job(
                         trainwatch.json("/api/v1/alerts?after=0&limit=1000")["alerts"]).items(), "the alerts of the job")
-                    peak = process_figures.peak_resident_mib(trainwatch.pid)
+                    peak = process_figures.peak_own_mib(trainwatch.pid)
                 print("%s: ready after %.1f s, peak %.0f MiB" % (name, ready, peak))
                 self.assertLessEqual(peak, MOST_MIB)
 

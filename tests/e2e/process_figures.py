@@ -26,6 +26,11 @@ def peak_resident_mib(pid):
     return _status(pid, "VmHWM") / 1024
 
 
+def peak_own_mib(pid):
+    """Without the pages of files, which the kernel takes back before it kills anybody."""
+    return (_status(pid, "VmHWM") - _status(pid, "RssFile")) / 1024
+
+
 def run_and_peak(command, **options):
     """Runs it to its end with these options of subprocess.run: whether it succeeded, and the most MiB that it had resident."""
     reader, writer = os.pipe()

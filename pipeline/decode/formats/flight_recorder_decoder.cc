@@ -63,7 +63,9 @@ class FlightRecorderDecoder final : public Decoder {
     held_ = std::move(other.held_);
     lost_ = other.lost_;
   }
-  std::size_t unsaved_bytes() const override { return held_.capacity(); }
+  std::size_t unsaved_bytes() const override {
+    return held_.size() > kMostSaved ? held_.capacity() : 0;
+  }
   std::uint64_t records() const override { return records_; }
   ByteAccount bytes() const override {
     ByteAccount all = account_;
