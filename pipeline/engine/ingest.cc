@@ -220,8 +220,7 @@ void Ingest::feed(FileId id, File& file, std::string_view bytes) {
     file.decoder->feed(part, batch_);
     if (bytes.empty() && file.decoder->complete()) file.decoder->finish(batch_);
     deliver(id, file);
-    // What an inflater takes, and a decoder of which nothing is known, does not depend on what was
-    // fed.
+    // The size of an inflater, and of a new decoder, does not depend on the bytes that were fed.
     if (bytes.empty() && !(plain && memory_.knows(id))) {
       memory_.measured(id, file.decoder->held());
     } else {
@@ -232,7 +231,7 @@ void Ingest::feed(FileId id, File& file, std::string_view bytes) {
   if (file.decoder == nullptr) sources_[file.known.source].skipped += bytes.size();
 }
 
-// What is in it may be held by the decoder that asks for it.
+// The decoder that asks for it may hold what is in it.
 std::optional<std::string> Ingest::read_file(const std::string& path, std::size_t most) {
   std::optional<std::string> text;
   if (options_.read_file) text = options_.read_file(path, most);
@@ -240,7 +239,7 @@ std::optional<std::string> Ingest::read_file(const std::string& path, std::size_
   return text;
 }
 
-// Whoever holds most gives up: what others hold is not the more for it.
+// The file that holds most is given up, so that all others can be read on.
 void Ingest::limit_memory() {
   while (memory_.full()) {
     const FileId id = memory_.largest();

@@ -17,6 +17,7 @@ import zlib
 
 import harness
 import process_figures
+from memory_bombs import pickled
 
 MIB = 1 << 20
 ADDRESS_SPACE_MIB = 256
@@ -36,10 +37,6 @@ def sample(value="4.5", extra="0"):
 def operator(name, arguments="{}"):
     return ('{"ph": "X", "cat": "cpu_op", "name": "%s", "pid": 1, "tid": 1, "ts": 1, "dur": 1, "args": %s}'
             % (name, arguments))
-
-
-def pickled(text):
-    return b"X" + len(text).to_bytes(4, "little") + text
 
 
 def trace(events):

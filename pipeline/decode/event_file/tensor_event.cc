@@ -307,7 +307,7 @@ Rejection TensorEventReader::complete_numbers() {
   if (!elements) return RejectReason::type;
   if (stored_ == Stored::elements && !has_shape_ && found_ != 1)
     shape_ = {static_cast<std::int64_t>(found_)};
-  // TensorFlow leaves out a last value that repeats; of a content it leaves one at least.
+  // TensorFlow leaves out a last value that repeats; a content may be a single value.
   const bool repeats = found_ > 0 && found_ < *elements;
   const bool one = repeats && found_ == 1;
   if (stored_ == Stored::elements && has_shape_ && found_ != *elements && !one)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What decoders hold is limited in bytes, all files together: whoever holds most gives up, and what
-// the others hold is not the less for it.
+// What decoders hold is limited in bytes, all files together: the file that holds most is given up,
+// and all others are read on.
 #include "pipeline/engine/decode_memory.h"
 
 #include <gmock/gmock.h>
